@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What every target here has in common.
+
+# mpath_options: warnings as errors, sanitizers, the repository root as include path.
+add_library(mpath_options INTERFACE)
+target_include_directories(mpath_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(mpath_options INTERFACE
+  -Wall -Wextra -Werror -Wshadow
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
+target_compile_definitions(mpath_options INTERFACE _GNU_SOURCE)
+if(MPATH_SANITIZE)
+  target_compile_options(mpath_options INTERFACE -fsanitize=${MPATH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_link_options(mpath_options INTERFACE -fsanitize=${MPATH_SANITIZE})
+  if(MPATH_SANITIZE MATCHES "thread")
+    # GCC does not instrument fences for TSan and says so; none are used without an atomic beside them.
+    target_compile_options(mpath_options INTERFACE -Wno-tsan)
+  endif()
+endif()
+
+# mpath_library(FOLDER SOURCES a.cc ... [USES folder|target ...])
+# The static library mpath_FOLDER; USES names other folders, or targets of packages.
+function(mpath_library folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  if(arg_SOURCES)
+    add_library(mpath_${folder} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(mpath_${folder} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(mpath_${folder} ${scope} mpath_options)
+  foreach(use ${arg_USES})
+    if(use MATCHES "::" OR NOT IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${use}")
+      target_link_libraries(mpath_${folder} ${scope} ${use})
+    else()
+      target_link_libraries(mpath_${folder} ${scope} mpath_${use})
+    endif()
+  endforeach()
+endfunction()
+
+# mpath_unit_test(FOLDER SOURCES a_test.cc ... [USES folder ...])
+# One GoogleTest binary unit_FOLDER, run by CTest as one test with the label "unit".
+function(mpath_unit_test folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(unit_${folder} ${arg_SOURCES})
+  target_link_libraries(unit_${folder} PRIVATE GTest::gmock GTest::gtest_main Threads::Threads)
+  foreach(use ${folder} ${arg_USES})
+    if(TARGET mpath_${use})
+      target_link_libraries(unit_${folder} PRIVATE mpath_${use})
+    endif()
+  endforeach()
+  add_test(NAME unit.${folder} COMMAND unit_${folder} --gtest_brief=1)
+  set_tests_properties(unit.${folder} PROPERTIES LABELS unit TIMEOUT 120)
+endfunction()

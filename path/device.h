@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a path leads to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace mpath {
+
+/// Which device this is, whatever path shows it. Strongest first, as the kernel prefers them:
+/// UUID, then NGUID, then EUI64 (NVMe); VPD 83h designator (SCSI). Never the NSID or LUN number.
+struct DeviceIdentity {
+    enum class Kind : std::uint8_t { none, eui64, nguid, uuid, vpd83 };
+    Kind kind = Kind::none;
+    std::string value; ///< lower-case text: a UUID with dashes, otherwise hexadecimal digits
+
+    bool operator==(const DeviceIdentity&) const = default;
+    /// "uuid 1b4e…", or "none".
+    [[nodiscard]] std::string text() const;
+};
+
+/// What I/O to the device must respect.
+struct DeviceLimits {
+    std::uint64_t size = 0;          ///< bytes
+    std::uint32_t block_size = 0;    ///< bytes of one LBA, a power of two
+    std::uint32_t max_transfer = 0;  ///< bytes of one command (MDTS); 0 = no limit
+    bool can_trim = false;           ///< Dataset Management / UNMAP
+    bool can_flush = false;          ///< false: no volatile write cache; Flush is then complete at once
+    bool read_only = false;          ///< write protected
+
+    bool operator==(const DeviceLimits&) const = default;
+};
+
+/// Who made it; for the record.
+struct DeviceModel {
+    std::string model;
+    std::string serial;
+    std::string firmware;
+};
+
+} // namespace mpath
