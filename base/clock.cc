@@ -14,7 +14,11 @@ Nanoseconds read(clockid_t id) noexcept {
 
 } // namespace
 
-Nanoseconds SystemClock::now() const noexcept { return read(CLOCK_MONOTONIC); }
-Nanoseconds SystemClock::utc() const noexcept { return read(CLOCK_REALTIME); }
+Nanoseconds SystemClock::now() const noexcept {
+    return read(CLOCK_MONOTONIC);
+}
+Nanoseconds SystemClock::utc() const noexcept {
+    return read(CLOCK_REALTIME);
+}
 
 } // namespace mpath

@@ -24,7 +24,8 @@ public:
         return Order == std::endian::native ? value : swap(value);
     }
     constexpr void set(T value) {
-        bytes_ = std::bit_cast<std::array<std::byte, sizeof(T)>>(Order == std::endian::native ? value : swap(value));
+        bytes_ = std::bit_cast<std::array<std::byte, sizeof(T)>>(Order == std::endian::native ? value
+                                                                                              : swap(value));
     }
 
 private:

@@ -17,16 +17,16 @@ inline constexpr std::size_t kOperations = 4;
 /// not change. The bridge fills the first group, the path set the second, the path that carries it the rest.
 struct Request {
     Operation operation = Operation::read;
-    std::uint32_t index = 0;      ///< the io_u's index
-    std::byte* buffer = nullptr;  ///< fio's buffer; the path may use it until completion
-    std::uint64_t offset = 0;     ///< bytes from the start of the device
-    std::uint32_t length = 0;     ///< bytes; 0 for flush
-    Nanoseconds queued_at = 0;    ///< when fio handed it to us: start of the job's response time
+    std::uint32_t index = 0;     ///< the io_u's index
+    std::byte* buffer = nullptr; ///< fio's buffer; the path may use it until completion
+    std::uint64_t offset = 0;    ///< bytes from the start of the device
+    std::uint32_t length = 0;    ///< bytes; 0 for flush
+    Nanoseconds queued_at = 0;   ///< when fio handed it to us: start of the job's response time
 
-    std::uint16_t path = 0;          ///< index of the path that carries it
-    std::uint16_t setting = 0;       ///< index of the setting it was submitted in
-    Nanoseconds dispatched_at = 0;   ///< when that path took it: start of the path's response time
-    Nanoseconds completed_at = 0;    ///< when its last answer arrived
+    std::uint16_t path = 0;        ///< index of the path that carries it
+    std::uint16_t setting = 0;     ///< index of the setting it was submitted in
+    Nanoseconds dispatched_at = 0; ///< when that path took it: start of the path's response time
+    Nanoseconds completed_at = 0;  ///< when its last answer arrived
 
     std::uint32_t commands = 0;          ///< commands it was split into
     std::uint32_t commands_unissued = 0; ///< of these, not yet sent

@@ -12,7 +12,8 @@ enum class PathState : std::uint8_t { optimized, non_optimized, inaccessible, pe
 
 std::string_view to_string(PathState state);
 
-/// Whether I/O may be sent at all: the kernel's nvme_path_is_disabled() and the two states its selectors accept.
+/// Whether I/O may be sent at all: the kernel's nvme_path_is_disabled() and the two states its selectors
+/// accept.
 constexpr bool is_usable(PathState state) {
     return state == PathState::optimized || state == PathState::non_optimized;
 }
