@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The C ABI between the shim (plugin/, C, the only code that knows fio) and the core (job/, C++20, which
+// knows nothing of fio). Valid C11 and C++20. No C++ exception and no fio type crosses it.
+//
+// Life of one fio job, which is one `struct mpath_job`:
+//
+//   process           thread            calls
+//   fio's parent      main              mpath_job_setup(); then mpath_results_*() to name the results
+//   the job           fio's job thread  mpath_job_start() mpath_job_set_buffers()
+//                                       { queue commit getevents event account reset } ...
+//                                       mpath_job_stop()
+//   fio's parent      any other         after the job's stop(): mpath_results_value(), mpath_render_table()
+//   fio's parent      main              mpath_job_free()
+//
+// "The job" is a fork of the parent, or with thread=1 a thread of it. The handle is made in the parent and
+// used in the job: after a fork both processes hold their own copy, so whatever the parent needs for
+// rendering has to be in memory that setup() mapped shared. With thread=1 both are the same object; the
+// parent touches it only before start() and after stop().
+// Jobs are set up one after the other, all of them before the first one starts; with numjobs=N that is N
+// calls of mpath_job_setup() for the same paths, so what is found out about a device is kept by target.
+//
+// Errors: functions that return int return 0 or a positive errno unless they say otherwise; where a
+// `struct mpath_error` is given it is then filled with the same errno and one sentence without a full stop.
+// The core never prints.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mpath_job;
+
+struct mpath_error {
+    int code; ///< positive errno
+    char text[512];
+};
+
+enum mpath_iopolicy { MPATH_ROUND_ROBIN, MPATH_QUEUE_DEPTH, MPATH_NUMA };
+
+/// The engine's options as the job file gives them. A string is NULL when the option was not given.
+/// Everything is copied by mpath_job_setup().
+struct mpath_options {
+    const char* paths;       ///< comma-separated [name=]URI; never NULL or empty
+    const char* path;        ///< names and indices out of `paths`; NULL = all
+    const char* hostnqn;     ///< NULL = from /etc/nvme, else generated
+    const char* hostid;      ///< NULL = from /etc/nvme, else generated
+    const char* mpath_log;   ///< prefix of the record's name; NULL = no record
+    uint32_t min_paths;      ///< 1..1024
+    uint32_t iopolicy;       ///< enum mpath_iopolicy
+    uint32_t nr_io_queues;   ///< per path, 1..1024
+    uint32_t queue_size;     ///< entries, 16..1024
+    uint32_t keep_alive_tmo; ///< seconds, 0 = off
+    uint64_t interval_ns;    ///< length of an interval of the time series, 10 ms or more
+    bool allow_mounted_write;
+};
+
+/// Reads, writes and trims, in this order, wherever an array has one element per direction. Flushes are
+/// not a direction: fio counts them apart, and so do we.
+enum { MPATH_DIRECTIONS = 3 };
+
+struct mpath_text_pair {
+    const char* name;
+    const char* value; ///< NULL for an option that was given without a value
+};
+
+/// What the core has to know of the fio job: to judge whether the paths can serve it, to name it, and for
+/// the record's conditions. Everything is copied by mpath_job_setup().
+struct mpath_fio_job {
+    const char* fio_version; ///< "fio-3.33"
+    const char* name;        ///< of the job's section; the same for all of its numjobs
+    uint32_t thread_number;  ///< 1.., unique within the run: names files as fio names its own logs
+    uint32_t subjob_number;  ///< 0..numjobs-1, in no particular order
+    uint32_t numjobs;
+    uint32_t groupid; ///< 0..; stonewall and new_group begin a new one
+    bool group_reporting;
+    bool uses_thread;
+    bool shows_statistics; ///< false with stats=0: fio reports nothing for this job, and so do we
+
+    uint32_t iodepth;      ///< the largest number of I/Os outstanding; indices are 0..iodepth-1
+    bool does_read;        ///< reads can be issued, those of verify= included
+    bool does_write;       ///< writes can be issued
+    bool does_trim;        ///< trims can be issued
+    bool does_flush;       ///< flushes can be issued (fsync=, fdatasync=, end_fsync=, fsync_on_close=)
+    bool mixes_directions; ///< unified_rw_reporting=mixed: fio reports the sum over directions
+    const char* rw;        ///< "randrw", …
+    const char* verify;    ///< "crc32c", …; NULL = verifies nothing
+    uint64_t min_block_size[MPATH_DIRECTIONS]; ///< bytes
+    uint64_t max_block_size[MPATH_DIRECTIONS]; ///< bytes; what one I/O can transfer at most
+    uint64_t rate[MPATH_DIRECTIONS];           ///< bytes per second; 0 = unlimited
+    uint32_t rate_iops[MPATH_DIRECTIONS];      ///< I/Os per second; 0 = unlimited
+    uint32_t compress_percentage;              ///< of write buffers
+    uint32_t dedupe_percentage;                ///< of write buffers
+    bool zero_buffers;
+    bool refill_buffers;
+    bool scramble_buffers;
+    uint64_t runtime_ns; ///< 0 = until size is done
+    uint64_t ramp_ns;    ///< 0 = none
+    bool time_based;
+    /// Every option that the job file or command line gave, the [global] section included, as text.
+    const struct mpath_text_pair* options;
+    size_t option_count;
+};
+
+/// What the shim tells fio about the device and holds against the job's wishes.
+struct mpath_device {
+    uint64_t size;       ///< bytes
+    uint32_t block_size; ///< bytes of one LBA, a power of two
+    bool can_trim;
+    bool read_only;     ///< write protected
+    char identity[128]; ///< DeviceIdentity::text()
+};
+
+enum mpath_operation { MPATH_READ, MPATH_WRITE, MPATH_TRIM, MPATH_FLUSH };
+
+struct mpath_completion {
+    uint32_t index;
+    int error;         ///< positive errno, 0 = success
+    uint32_t residual; ///< bytes not transferred; always 0 with success: fio would ask again for the rest
+};
+
+// ---- setup: fio's parent -----------------------------------------------------------------------------
+
+/// Parses paths=, selects path=, connects to every selected path, finds out what it leads to, and
+/// disconnects again. Refuses: an unparsable or unknown path, fewer than min_paths usable, different
+/// devices, metadata and protection information, a job that writes to a device which this host has in use
+/// (unless allow_mounted_write). Maps what has to be shared between parent and job.
+/// @param job     the new handle; untouched on failure
+/// @param device  filled on success
+int mpath_job_setup(const struct mpath_options* options, const struct mpath_fio_job* fio_job,
+                    struct mpath_job** job, struct mpath_device* device, struct mpath_error* error);
+
+/// Frees the handle in the process that calls it. The job must have stopped, or never have started.
+/// Shared memory is unmapped. NULL is allowed.
+void mpath_job_free(struct mpath_job* job);
+
+// ---- the job -------------------------------------------------------------------------------------------
+
+/// Connects all paths and queues and starts the keeper thread. Time spent here does not count: fio starts
+/// its clock afterwards.
+/// @param terminate  set by fio, possibly from another process, when the job shall end. Must be looked at at
+///                   least every 100 ms while getevents() waits. See there.
+int mpath_job_start(struct mpath_job* job, const volatile bool* terminate, struct mpath_error* error);
+
+/// The memory that all I/O buffers of this job lie in, page aligned; once, after start() and before the first
+/// queue(). Not called if the job transfers no data (trims and flushes only).
+int mpath_job_set_buffers(struct mpath_job* job, void* base, size_t size, struct mpath_error* error);
+
+/// Takes one I/O. Only the job thread calls it, never from inside another call. Sends nothing by itself.
+/// This is the moment the job's response time starts.
+/// @param index   0..iodepth-1; not outstanding (the shim checks)
+/// @param buffer  `length` bytes inside the memory given by set_buffers(); NULL for trim and flush. Until its
+///                completion the core may read it (write) or write it (read)
+/// @param offset  bytes; multiple of the block size, like length (the shim checks before the first I/O)
+/// @param length  bytes; 0 for flush. Not limited by the device: the core splits
+/// @return 0: taken, it will come out of getevents() exactly once. A positive errno: not taken, and fio
+/// counts
+///         the I/O as failed with it; error_text() explains. Never "busy": an I/O that can't be sent now
+///         waits.
+int mpath_job_queue(struct mpath_job* job, uint32_t index, enum mpath_operation operation, void* buffer,
+                    uint64_t offset, uint64_t length);
+
+/// Everything queued may be sent. fio calls it after iodepth_batch I/Os (default 1) and before it waits, also
+/// when nothing was queued. The core may put the sending off until the next getevents(): fio always calls
+/// that before it sleeps with I/O outstanding, except in thinktime= and rate= pauses, so what is put off
+/// longer is the core's to judge. fio's submission latency ends here.
+int mpath_job_commit(struct mpath_job* job);
+
+/// Waits for completions and lines them up as events 0..n-1, valid until the next getevents().
+/// @param min         0: only look, don't wait. Otherwise wait until that many are there; never more than are
+///                    outstanding
+/// @param max         at most so many, 1..iodepth; keep the rest for the next call. max >= min
+/// @return their number; negative errno only if the job can't go on at all.
+///
+/// Every I/O taken has to come out in the end, with an error if need be, because at the end of a job fio
+/// waits once for all that is outstanding and then frees buffers and io_us, before stop(). So once *terminate
+/// is set the core goes on completing I/Os as usual, but only for a bounded time (5 s), after which it gives
+/// up the connections and completes the rest with ECANCELED.
+int mpath_job_getevents(struct mpath_job* job, uint32_t min, uint32_t max);
+
+/// Event i of the last getevents(). Called once per event, in order.
+void mpath_job_event(struct mpath_job* job, uint32_t i, struct mpath_completion* completion);
+
+/// fio counted the I/O of this index in its statistics (lat_ns.N, or sync.lat_ns.N for a flush): count it for
+/// its path now. Called at most once per completed I/O, after its event() and before the next queue() of the
+/// same index, and before any later call but event(). Not called for I/Os that failed or ran in ramp_time,
+/// nor for the flushes of end_fsync and fsync_on_close. Failures and requeues are the core's own to count, by
+/// what it saw; it must ask `accounting` below whether to.
+void mpath_job_account(struct mpath_job* job, uint32_t index);
+
+/// Whether fio is counting at the moment (not in ramp_time, running or verifying); told at every change.
+/// False when the job starts. What is no I/O of fio's (depth, failures, requeues, path counters) counts while
+/// it is true.
+void mpath_job_set_accounting(struct mpath_job* job, bool accounting);
+
+/// fio has just thrown its statistics away (end of ramp_time; a latency_target run that found its depth): do
+/// the same with everything counted so far, intervals included.
+void mpath_job_reset(struct mpath_job* job);
+
+/// One sentence about why the I/O of this index failed: path, protocol status, what it means. Called between
+/// its event() or failed queue() and its next queue().
+void mpath_job_error_text(struct mpath_job* job, uint32_t index, char* text, size_t size);
+
+/// Ends the job: disconnects in order, joins the keeper, puts the final numbers into shared memory and the
+/// final record into its file. Called for every job that was started, also after failed I/O; the I/O
+/// buffers are gone by now. `error` says what could not be written, if so; the job's numbers stand anyhow.
+int mpath_job_stop(struct mpath_job* job, struct mpath_error* error);
+
+// ---- rendering: fio's parent ----------------------------------------------------------------------------
+//
+// fio reports one block for each job, or with group_reporting one for several. Rendering takes the jobs of
+// one block, in order of setup, and merges them. A path that several of them used is one path: the same
+// name and URI. Jobs that never started, or were killed, take part with what they left in shared memory.
+
+/// Called once per line, without a line feed, at most 100 columns.
+typedef void (*mpath_line_function)(void* context, const char* line);
+
+/// The text table of one block: legend, numbers, path events.
+void mpath_render_table(struct mpath_job* const* jobs, size_t count, mpath_line_function line, void* context);
+
+/// Sizes of a result's name and value, the NUL included: what fio's client/server protocol carries of a job
+/// option. Names consist of letters, digits and ._- only: fio does not escape them. Values are printable
+/// ASCII.
+enum { MPATH_RESULT_NAME_SIZE = 64, MPATH_RESULT_VALUE_SIZE = 128 };
+
+/// The results of a block for fio's JSON, as name and value pairs ("job options"). How many there are and
+/// what they are called is known after setup() and never changes, since fio needs the list before the job
+/// starts.
+size_t mpath_results_count(struct mpath_job* const* jobs, size_t count);
+void mpath_results_name(struct mpath_job* const* jobs, size_t count, size_t i,
+                        char name[MPATH_RESULT_NAME_SIZE]);
+/// "null" for what was not measured; never empty.
+void mpath_results_value(struct mpath_job* const* jobs, size_t count, size_t i,
+                         char value[MPATH_RESULT_VALUE_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
