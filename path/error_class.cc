@@ -27,6 +27,8 @@ std::string_view to_string(ErrorClass error) {
         return "path_down";
     case ErrorClass::io_error:
         return "io_error";
+    case ErrorClass::no_path:
+        return "no_path";
     }
     return "unknown";
 }

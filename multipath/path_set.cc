@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "multipath/path_set.h"
+
+#include <utility>
+
+#include "multipath/failure.h"
+
+namespace mpath::multipath {
+
+PathSet::PathSet(std::unique_ptr<IoPolicy> policy) : policy_(std::move(policy)) {}
+
+std::uint16_t PathSet::add(std::string name, Path& path, std::uint32_t distance) {
+    const auto index = size();
+    entries_.push_back({.name = std::move(name), .path = &path, .distance = distance});
+    dirty_.reserve(entries_.size());
+    rebuild_candidates();
+    return index;
+}
+
+void PathSet::submit(Request& request) noexcept {
+    request.error = 0;
+    request.error_class = ErrorClass::none;
+    request.protocol_status = 0;
+    request.completed_at = 0;
+    dispatch(request, request.queued_at);
+}
+
+void PathSet::dispatch(Request& request, Nanoseconds now) noexcept {
+    const std::size_t position = policy_->select(view());
+    if (position == kNoPath) {
+        fail_without_path(request);
+        return;
+    }
+    const std::uint16_t index = candidates_[position].index;
+    Entry& entry = entries_[index];
+    if (!entry.dirty) {
+        entry.dirty = true;
+        dirty_.push_back(index);
+    }
+    request.path = index;
+    request.dispatched_at = now;
+    entry.path->submit(request);
+}
+
+void PathSet::fail_without_path(Request& request) noexcept {
+    request.path = kUnassigned;
+    request.dispatched_at = 0;
+    request.error_class = ErrorClass::no_path;
+    request.error = errno_of(ErrorClass::no_path);
+    arrivals_.push(request);
+}
+
+void PathSet::flush() noexcept {
+    for (const std::uint16_t index : dirty_) {
+        entries_[index].dirty = false;
+        entries_[index].path->flush();
+    }
+    dirty_.clear();
+}
+
+void PathSet::collect(Nanoseconds now, RequestList& finished) noexcept {
+    while (Request* request = arrivals_.pop()) {
+        if (request->completed_at == 0) {
+            request->completed_at = now;
+        }
+        finish(*request, finished);
+    }
+}
+
+void PathSet::finish(Request& request, RequestList& finished) noexcept {
+    if (request.error_class != ErrorClass::none) {
+        if (request.path != kUnassigned && is_path_related(request.error_class)) {
+            policy_->path_failed(entries_[request.path].position);
+        }
+        if (request.error == 0) {
+            request.error = errno_of(request.error_class);
+        }
+    }
+    finished.push(request);
+}
+
+void PathSet::set_policy(std::unique_ptr<IoPolicy> policy) {
+    policy_ = std::move(policy);
+}
+
+void PathSet::enable(std::uint16_t index, bool enabled) {
+    entries_[index].enabled = enabled;
+    rebuild_candidates();
+}
+
+void PathSet::set_filter(StateFilter filter) noexcept {
+    filter_ = filter;
+    policy_->path_changed();
+}
+
+std::size_t PathSet::usable() const noexcept {
+    const PathView paths = view();
+    std::size_t count = 0;
+    for (std::size_t position = 0; position < paths.size(); ++position) {
+        count += paths.rank(position) != PathRank::unusable ? 1 : 0;
+    }
+    return count;
+}
+
+void PathSet::rebuild_candidates() {
+    candidates_.clear();
+    for (std::uint16_t index = 0; index < size(); ++index) {
+        Entry& entry = entries_[index];
+        entry.position = entry.enabled ? candidates_.size() : kNoPath;
+        if (entry.enabled) {
+            candidates_.push_back({.path = entry.path, .index = index, .distance = entry.distance});
+        }
+    }
+    policy_->path_changed();
+}
+
+} // namespace mpath::multipath
