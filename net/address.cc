@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "net/address.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <cstring>
+#include <memory>
+
+namespace mpath::net {
+
+std::string SocketAddress::text() const {
+    char host[NI_MAXHOST];
+    char port[NI_MAXSERV];
+    if (length == 0 || ::getnameinfo(get(), length, host, sizeof host, port, sizeof port,
+                                     NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        return {};
+    }
+    return family() == AF_INET6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+}
+
+Result<std::vector<SocketAddress>> resolve(const std::string& host, std::uint16_t port) {
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICSERV;
+    addrinfo* list = nullptr;
+    const int rc = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+    if (rc != 0) {
+        return failure(EHOSTUNREACH, "host {} can't be resolved: {}", host,
+                       rc == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(rc));
+    }
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, &::freeaddrinfo);
+    std::vector<SocketAddress> addresses;
+    for (const addrinfo* info = list; info != nullptr; info = info->ai_next) {
+        SocketAddress address;
+        std::memcpy(&address.storage, info->ai_addr, info->ai_addrlen);
+        address.length = info->ai_addrlen;
+        addresses.push_back(address);
+    }
+    return addresses;
+}
+
+Result<UniqueFd> make_tcp_socket(int family) {
+    UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+    if (!fd.valid()) {
+        return failure(errno, "no socket: {}", std::strerror(errno));
+    }
+    const int on = 1;
+    if (::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
+        return failure(errno, "TCP_NODELAY can't be set: {}", std::strerror(errno));
+    }
+    return fd;
+}
+
+std::string local_address(int fd) {
+    SocketAddress address;
+    address.length = sizeof address.storage;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length) != 0) {
+        return {};
+    }
+    return address.text();
+}
+
+} // namespace mpath::net

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Where one thread sends, receives and waits. Operations are staged and leave together with the next run():
+// that is what makes a batch one system call.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "net/timer_queue.h"
+
+namespace mpath::net {
+
+/// One socket operation under way. Owned by who stages it; neither it nor the buffers it names may move or
+/// go before `done` was called. It is called exactly once per staging, from Reactor::run(), and may stage
+/// again.
+struct Operation {
+    using Done = void (*)(Operation& operation, int result) noexcept;
+
+    Done done = nullptr;   ///< result: bytes or 0, or a negative errno
+    void* owner = nullptr; ///< for `done`
+    bool pending = false;  ///< set by the reactor between staging and `done`
+};
+
+class Reactor {
+public:
+    explicit Reactor(const Clock& clock) : clock_(clock) {}
+    Reactor(const Reactor&) = delete;
+    Reactor& operator=(const Reactor&) = delete;
+    virtual ~Reactor() = default;
+
+    virtual void connect(Operation& operation, int fd, const sockaddr* address,
+                         socklen_t length) noexcept = 0;
+    /// `message` and its iovecs must stay until done. MSG_WAITALL is honoured: then fewer bytes than asked
+    /// for mean end of stream or an error.
+    virtual void receive(Operation& operation, int fd, msghdr* message, int flags) noexcept = 0;
+    /// Sends the whole message unless an error comes between.
+    virtual void send(Operation& operation, int fd, msghdr* message) noexcept = 0;
+    virtual void read(Operation& operation, int fd, void* buffer, std::uint32_t length) noexcept = 0;
+    /// Asks for an early end: `done` is still called, with -ECANCELED or with what had happened before.
+    virtual void cancel(Operation& operation) noexcept = 0;
+
+    /// Sends what is staged, waits until something completed, a timer is due or `max_wait` has passed (0:
+    /// does not wait), and calls what completed. One system call at most; none when nothing is staged and
+    /// completions are there already.
+    virtual void run(Nanoseconds max_wait) noexcept = 0;
+
+    /// System calls made so far by this reactor.
+    [[nodiscard]] virtual std::uint64_t system_calls() const noexcept = 0;
+    [[nodiscard]] virtual std::string_view backend() const noexcept = 0;
+
+    [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+    [[nodiscard]] TimerQueue& timers() noexcept { return timers_; }
+
+private:
+    const Clock& clock_;
+    TimerQueue timers_;
+};
+
+/// A reactor for the calling thread; only that thread may use it. `operations` is how many it should be able
+/// to stage at once without an extra system call.
+Result<std::unique_ptr<Reactor>> make_reactor(const Clock& clock, unsigned operations);
+
+} // namespace mpath::net

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "net/uring_reactor.h"
+
+#include <algorithm>
+
+namespace mpath::net {
+namespace {
+
+/// A send usually completes inside the system call that submits it. Waiting for one completion more than
+/// there are sends therefore means waiting for news, and saves the second call that a wait satisfied by
+/// the send itself would cost. Should a send stay behind (the peer doesn't read), this bounds the wait, so
+/// that what arrived meanwhile is looked at.
+constexpr Nanoseconds kSendGrace = 200 * kMicrosecond;
+
+} // namespace
+
+Result<std::unique_ptr<Reactor>> UringReactor::create(const Clock& clock, unsigned operations) {
+    std::unique_ptr<UringReactor> reactor(new UringReactor(clock));
+    int rc = -EINVAL;
+    // Linux 6.1 runs completions only when we ask; 5.19 at least without interrupts; older ones plainly.
+    for (const unsigned flags :
+         {IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN, IORING_SETUP_COOP_TASKRUN, 0U}) {
+        io_uring_params params{};
+        params.flags = flags | IORING_SETUP_CLAMP;
+        rc = io_uring_queue_init_params(std::max(operations, 8U), &reactor->ring_, &params);
+        if (rc != -EINVAL) {
+            break;
+        }
+    }
+    if (rc < 0) {
+        reactor->ring_.ring_fd = -1;
+        return failure(-rc,
+                       "io_uring can't be set up on this host ({}): it may be switched off (sysctl "
+                       "kernel.io_uring_disabled) or the memlock limit too low",
+                       strerror(-rc));
+    }
+    io_uring_register_ring_fd(&reactor->ring_); // an optimisation: a kernel without it works all the same
+    return std::unique_ptr<Reactor>(std::move(reactor));
+}
+
+UringReactor::~UringReactor() {
+    if (ring_.ring_fd >= 0) {
+        io_uring_queue_exit(&ring_);
+    }
+}
+
+io_uring_sqe* UringReactor::stage(Operation* operation) noexcept {
+    io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
+    while (sqe == nullptr) {
+        ++system_calls_;
+        io_uring_submit(&ring_);
+        sqe = io_uring_get_sqe(&ring_);
+    }
+    if (operation != nullptr) {
+        operation->pending = true;
+    }
+    return sqe;
+}
+
+void UringReactor::connect(Operation& operation, int fd, const sockaddr* address, socklen_t length) noexcept {
+    io_uring_sqe* sqe = stage(&operation);
+    io_uring_prep_connect(sqe, fd, address, length);
+    io_uring_sqe_set_data(sqe, &operation);
+}
+
+void UringReactor::receive(Operation& operation, int fd, msghdr* message, int flags) noexcept {
+    io_uring_sqe* sqe = stage(&operation);
+    if (message->msg_iovlen == 1) {
+        io_uring_prep_recv(sqe, fd, message->msg_iov[0].iov_base, message->msg_iov[0].iov_len, flags);
+    } else {
+        io_uring_prep_recvmsg(sqe, fd, message, static_cast<unsigned>(flags));
+    }
+    io_uring_sqe_set_data(sqe, &operation);
+}
+
+void UringReactor::send(Operation& operation, int fd, msghdr* message) noexcept {
+    io_uring_sqe* sqe = stage(&operation);
+    constexpr int kFlags = MSG_NOSIGNAL | MSG_WAITALL;
+    if (message->msg_iovlen == 1) {
+        io_uring_prep_send(sqe, fd, message->msg_iov[0].iov_base, message->msg_iov[0].iov_len, kFlags);
+    } else {
+        io_uring_prep_sendmsg(sqe, fd, message, kFlags);
+    }
+    io_uring_sqe_set_data(sqe, &operation);
+    ++sends_staged_;
+}
+
+void UringReactor::read(Operation& operation, int fd, void* buffer, std::uint32_t length) noexcept {
+    io_uring_sqe* sqe = stage(&operation);
+    io_uring_prep_read(sqe, fd, buffer, length, 0);
+    io_uring_sqe_set_data(sqe, &operation);
+}
+
+void UringReactor::cancel(Operation& operation) noexcept {
+    io_uring_sqe* sqe = stage(nullptr);
+    io_uring_prep_cancel(sqe, &operation, 0);
+    io_uring_sqe_set_data(sqe, nullptr);
+}
+
+void UringReactor::enter(Nanoseconds max_wait) noexcept {
+    ++system_calls_;
+    if (max_wait == 0) {
+        io_uring_submit_and_get_events(&ring_);
+    } else {
+        const unsigned wait_for = 1 + sends_staged_;
+        if (sends_staged_ > 0) {
+            max_wait = std::min(max_wait, kSendGrace);
+        }
+        __kernel_timespec timeout{static_cast<long long>(max_wait / kSecond),
+                                  static_cast<long long>(max_wait % kSecond)};
+        io_uring_cqe* cqe = nullptr;
+        io_uring_submit_and_wait_timeout(&ring_, &cqe, wait_for, &timeout, nullptr);
+    }
+    sends_staged_ = 0;
+}
+
+unsigned UringReactor::dispatch() noexcept {
+    unsigned dispatched = 0;
+    io_uring_cqe* cqe = nullptr;
+    while (io_uring_peek_cqe(&ring_, &cqe) == 0) {
+        auto* operation = static_cast<Operation*>(io_uring_cqe_get_data(cqe));
+        const int result = cqe->res;
+        io_uring_cqe_seen(&ring_, cqe);
+        if (operation != nullptr) {
+            operation->pending = false;
+            operation->done(*operation, result);
+            ++dispatched;
+        }
+    }
+    return dispatched;
+}
+
+void UringReactor::run(Nanoseconds max_wait) noexcept {
+    if (io_uring_cq_ready(&ring_) == 0 || io_uring_sq_ready(&ring_) != 0) {
+        if (io_uring_cq_ready(&ring_) != 0) {
+            max_wait = 0;
+        } else if (const auto due = timers().next(); due && max_wait > 0) {
+            const Nanoseconds now = clock().now();
+            max_wait = *due <= now ? 0 : std::min(max_wait, *due - now);
+        }
+        enter(max_wait);
+    }
+    dispatch();
+    if (const auto due = timers().next(); due) {
+        timers().run_due(clock().now());
+    }
+}
+
+Result<std::unique_ptr<Reactor>> make_reactor(const Clock& clock, unsigned operations) {
+    return UringReactor::create(clock, operations);
+}
+
+} // namespace mpath::net
