@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "multipath/path_set.h"
+
+#include <cerrno>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/multipath/fake_path.h"
+
+namespace mpath::multipath::test {
+namespace {
+
+class PathSetTest : public testing::Test {
+protected:
+    PathSetTest() : set(make_io_policy("round-robin").value()) {
+        set.add("p0", a);
+        set.add("p1", b);
+    }
+
+    Request& finish_one() {
+        set.collect(now, finished);
+        return *finished.pop();
+    }
+
+    static constexpr Nanoseconds now = 9'000;
+    FakePath a;
+    FakePath b;
+    PathSet set;
+    RequestList finished;
+};
+
+TEST_F(PathSetTest, gives_each_request_to_the_path_its_policy_picks) {
+    Request first;
+    Request second;
+    set.submit(first);
+    set.submit(second);
+    ASSERT_EQ(a.submitted.size(), 1U);
+    ASSERT_EQ(b.submitted.size(), 1U);
+    EXPECT_EQ(a.submitted[0], &first);
+    EXPECT_EQ(first.path, 0);
+    EXPECT_EQ(second.path, 1);
+}
+
+TEST_F(PathSetTest, dispatches_at_the_time_it_was_queued) {
+    Request request;
+    request.queued_at = 1'234;
+    set.submit(request);
+    EXPECT_EQ(request.dispatched_at, 1'234U);
+}
+
+TEST_F(PathSetTest, flushes_only_paths_that_got_something) {
+    Request request;
+    set.submit(request);
+    set.flush();
+    EXPECT_EQ(a.flushes, 1);
+    EXPECT_EQ(b.flushes, 0);
+    set.flush();
+    EXPECT_EQ(a.flushes, 1);
+}
+
+TEST_F(PathSetTest, stamps_what_arrived_unless_the_path_did) {
+    Request unstamped;
+    Request stamped;
+    set.submit(unstamped);
+    set.submit(stamped);
+    stamped.completed_at = 5'000;
+    set.arrivals().push(unstamped);
+    set.arrivals().push(stamped);
+    EXPECT_EQ(finish_one().completed_at, now);
+    EXPECT_EQ(finish_one().completed_at, 5'000U);
+}
+
+TEST_F(PathSetTest, forgets_the_last_io_of_a_reused_request) {
+    Request request;
+    request.error = EIO;
+    request.error_class = ErrorClass::io_error;
+    request.protocol_status = 0x281;
+    request.completed_at = 77;
+    set.submit(request);
+    EXPECT_EQ(request.error, 0);
+    EXPECT_EQ(request.error_class, ErrorClass::none);
+    EXPECT_EQ(request.protocol_status, 0);
+    EXPECT_EQ(request.completed_at, 0U);
+}
+
+TEST_F(PathSetTest, fails_a_request_when_no_path_is_usable) {
+    a.become('I');
+    b.become('x');
+    Request request;
+    set.submit(request);
+    ASSERT_TRUE(set.has_arrivals());
+    const Request& failed = finish_one();
+    EXPECT_EQ(&failed, &request);
+    EXPECT_EQ(failed.error_class, ErrorClass::no_path);
+    EXPECT_EQ(failed.error, ENODEV);
+    EXPECT_EQ(failed.path, kUnassigned);
+    EXPECT_FALSE(set.has_arrivals());
+}
+
+TEST_F(PathSetTest, ends_an_io_whose_path_was_lost_with_an_error) {
+    Request request;
+    set.submit(request);
+    request.error_class = ErrorClass::path_down;
+    set.arrivals().push(request);
+    EXPECT_EQ(finish_one().error, ENOLINK);
+}
+
+TEST_F(PathSetTest, keeps_the_error_a_path_reported) {
+    Request request;
+    set.submit(request);
+    request.error_class = ErrorClass::io_error;
+    request.error = EILSEQ;
+    set.arrivals().push(request);
+    EXPECT_EQ(finish_one().error, EILSEQ);
+}
+
+TEST_F(PathSetTest, searches_anew_after_the_last_choice_failed) {
+    Request first;
+    Request second;
+    set.submit(first);
+    first.error_class = ErrorClass::path_error;
+    set.arrivals().push(first);
+    (void)finish_one();
+    set.submit(second);
+    EXPECT_EQ(second.path, 0);
+}
+
+TEST_F(PathSetTest, goes_on_after_the_device_refused_an_io) {
+    Request first;
+    Request second;
+    set.submit(first);
+    first.error_class = ErrorClass::io_error;
+    set.arrivals().push(first);
+    (void)finish_one();
+    set.submit(second);
+    EXPECT_EQ(second.path, 1);
+}
+
+TEST_F(PathSetTest, keeps_io_away_from_a_disabled_path) {
+    set.enable(0, false);
+    Request first;
+    Request second;
+    set.submit(first);
+    set.submit(second);
+    EXPECT_TRUE(a.submitted.empty());
+    EXPECT_EQ(second.path, 1);
+    EXPECT_FALSE(set.enabled(0));
+    set.enable(0, true);
+    Request third;
+    set.submit(third);
+    EXPECT_EQ(third.path, 0);
+}
+
+TEST_F(PathSetTest, takes_an_error_of_a_path_disabled_meanwhile) {
+    Request request;
+    set.submit(request);
+    set.enable(0, false);
+    request.error_class = ErrorClass::path_down;
+    set.arrivals().push(request);
+    EXPECT_EQ(finish_one().error, ENOLINK);
+}
+
+TEST_F(PathSetTest, follows_a_state_the_job_asked_for) {
+    set.set_filter(StateFilter::non_optimized);
+    b.become('N');
+    Request first;
+    set.submit(first);
+    EXPECT_EQ(first.path, 1);
+    a.become('N');
+    b.become('O');
+    set.path_changed();
+    Request second;
+    set.submit(second);
+    EXPECT_EQ(second.path, 0);
+}
+
+TEST_F(PathSetTest, counts_usable_paths_among_the_enabled) {
+    EXPECT_EQ(set.usable(), 2U);
+    a.become('C');
+    EXPECT_EQ(set.usable(), 1U);
+    set.enable(1, false);
+    EXPECT_EQ(set.usable(), 0U);
+}
+
+TEST_F(PathSetTest, changes_its_policy_between_two_ios) {
+    Request request;
+    set.submit(request);
+    set.set_policy(make_io_policy("queue-depth").value());
+    a.depth = 5;
+    b.depth = 9;
+    set.submit(request);
+    EXPECT_EQ(request.path, 0);
+    EXPECT_EQ(set.policy().name(), "queue-depth");
+}
+
+} // namespace
+} // namespace mpath::multipath::test
