@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/event_log.h"
+
+#include <algorithm>
+
+namespace mpath::live {
+
+void EventLog::add(Nanoseconds monotonic, Nanoseconds utc, std::uint16_t path, record::EventKind kind,
+                   std::string_view text) noexcept {
+    const std::uint64_t place = std::atomic_ref(claimed_).fetch_add(1, std::memory_order_relaxed);
+    if (place >= kCapacity) {
+        return;
+    }
+    Entry& entry = entries_[place];
+    entry.monotonic = monotonic;
+    entry.utc = utc;
+    entry.path = path;
+    entry.kind = kind;
+    entry.text.set(text);
+    std::atomic_ref(entry.written).store(1, std::memory_order_release);
+}
+
+std::vector<record::Event> EventLog::events() const {
+    std::vector<record::Event> found;
+    const std::uint64_t claimed = std::atomic_ref(claimed_).load(std::memory_order_relaxed);
+    for (std::uint64_t place = 0; place < std::min<std::uint64_t>(claimed, kCapacity); ++place) {
+        const Entry& entry = entries_[place];
+        if (std::atomic_ref(entry.written).load(std::memory_order_acquire) != 0) {
+            found.push_back({entry.utc, entry.monotonic, entry.path, entry.kind, entry.text.get()});
+        }
+    }
+    return found;
+}
+
+std::uint64_t EventLog::dropped() const noexcept {
+    const std::uint64_t claimed = std::atomic_ref(claimed_).load(std::memory_order_relaxed);
+    return claimed > kCapacity ? claimed - kCapacity : 0;
+}
+
+} // namespace mpath::live

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a job counts while it runs, in shared memory. The job's I/O thread is the only writer; its keeper
+// thread, fio's parent and other processes read whenever they like.
+//
+// The life of an I/O in calls (none allocates, locks or makes a system call):
+//
+//   path takes it                     on_dispatch(path, now)
+//   it comes back from the path       on_return(path, now)             whatever the outcome
+//     it waited for a free slot       on_wait_end(path, waited)        before on_return
+//     a path-related error            on_error(path, class), and on_requeue(path) when it is sent again
+//   fio is given it in event()        on_complete(operations, request times), if fio counts it as well
+//
+// Depth is kept from on_dispatch to on_return, so I/Os that wait for a slot of their path are in it, and
+// depth = IOPS * response time holds between the columns of a table; the waiting is told beside it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "path/error_class.h"
+#include "path/request.h"
+#include "record/counter.h"
+#include "record/histogram.h"
+#include "record/moments.h"
+
+namespace mpath::record {
+
+inline constexpr std::size_t kErrorClasses = static_cast<std::size_t>(ErrorClass::io_error) + 1;
+
+/// Writes below this size that do not continue the write before them are "small random".
+inline constexpr std::uint32_t kSmallWrite = 64 * 1024;
+
+/// Response times of one operation.
+struct OperationCounters {
+    MomentCounters moments;
+    HistogramCounters histogram;
+
+    /// `time` in nanoseconds, `size` in bytes.
+    void add(std::uint64_t time, std::uint64_t size) noexcept {
+        moments.add(time, size);
+        histogram.add(time);
+    }
+};
+
+/// Read, write, trim and sync apart. One of these for each setting on each path, and one for the job.
+struct OperationSet {
+    OperationCounters operations[kOperations];
+
+    [[nodiscard]] OperationCounters& of(Operation operation) noexcept {
+        return operations[static_cast<std::size_t>(operation)];
+    }
+    [[nodiscard]] const OperationCounters& of(Operation operation) const noexcept {
+        return operations[static_cast<std::size_t>(operation)];
+    }
+};
+
+/// I/Os outstanding over time. The area is signed arithmetic modulo 2^64: times of one call that lie a little
+/// before those of the last one take away exactly what was added too much.
+struct DepthCounters {
+    Counter outstanding;
+    Counter changed_at; ///< when `outstanding` last changed; CLOCK_MONOTONIC
+    Counter area;       ///< nanoseconds * I/Os up to changed_at; room for 200 days at depth 1024
+    HighMark max;
+
+    void change(std::uint64_t by, Nanoseconds now) noexcept {
+        const std::uint64_t before = outstanding.get();
+        area.add(before * (now - changed_at.get()));
+        changed_at.set(now);
+        outstanding.set(before + by);
+    }
+    /// Forgets what was, except the I/Os that are outstanding now: for the end of the ramp.
+    void begin(Nanoseconds now) noexcept {
+        area.set(0);
+        changed_at.set(now);
+        max.set(outstanding.get());
+    }
+    /// The area up to `now`. A concurrent reader can be off by the change under way.
+    [[nodiscard]] std::uint64_t area_until(Nanoseconds now) const noexcept {
+        return area.get() + outstanding.get() * (now - changed_at.get());
+    }
+};
+
+/// What went over a path's connections. Absent until begun: a path that does not know its bytes on the
+/// wire leaves them out. net/ and nvme/ count for themselves; the job copies from them with set().
+struct TrafficCounters {
+    OptionalCounter commands; ///< an I/O may be split into several
+    OptionalCounter pdus_sent;
+    OptionalCounter pdus_received;
+    OptionalCounter wire_bytes_sent;
+    OptionalCounter wire_bytes_received;
+    OptionalCounter system_calls;
+    OptionalCounter payload_direct; ///< bytes received straight into fio's buffer
+    OptionalCounter payload_copied; ///< bytes that went through the staging buffer
+};
+
+/// One path of one job.
+struct PathCounters {
+    DepthCounters depth;
+    Counter requeues;              ///< I/Os that failed here and were sent again
+    Counter errors[kErrorClasses]; ///< by ErrorClass; [none] stays 0
+    Counter waits;                 ///< I/Os that had to wait for a free slot of this path
+    Counter wait_time;             ///< nanoseconds, of all of them
+    HighMark wait_max;             ///< nanoseconds
+    TrafficCounters traffic;
+    OptionalCounter sampled_reads;  ///< reads whose data was looked at
+    OptionalCounter all_zero_reads; ///< of these, only zero bytes
+};
+
+/// One job.
+struct JobCounters {
+    Counter measuring_since;    ///< CLOCK_MONOTONIC; 0: still ramping up or connecting
+    Counter ended_at;           ///< CLOCK_MONOTONIC; 0: still running, or killed
+    OptionalCounter cpu_user;   ///< nanoseconds, of the I/O thread
+    OptionalCounter cpu_system; ///< nanoseconds
+    OptionalCounter voluntary_switches;
+    OptionalCounter involuntary_switches;
+
+    // Bytes this run wrote to the device, ramp included, because they describe the device's data.
+    Counter written;
+    Counter written_sequential;   ///< continuing the job's write before it
+    Counter written_small_random; ///< neither that, nor kSmallWrite bytes long
+    Counter write_end;            ///< where the last write ended
+
+    OperationSet response; ///< from the first queue() to the final completion: what fio calls lat
+};
+
+inline void on_dispatch(PathCounters& path, Nanoseconds now) noexcept {
+    path.depth.change(1, now);
+    path.depth.max.see(path.depth.outstanding.get());
+}
+
+inline void on_return(PathCounters& path, Nanoseconds now) noexcept {
+    path.depth.change(~std::uint64_t{0}, now);
+}
+
+/// An I/O was held back `waited` nanoseconds because all queues of the path were full.
+inline void on_wait_end(PathCounters& path, Nanoseconds waited) noexcept {
+    path.waits.add();
+    path.wait_time.add(waited);
+    path.wait_max.see(waited);
+}
+
+/// On the path that failed the I/O.
+inline void on_error(PathCounters& path, ErrorClass error) noexcept {
+    path.errors[static_cast<std::size_t>(error)].add();
+}
+
+/// On the path that failed the I/O, when it is sent again.
+inline void on_requeue(PathCounters& path) noexcept {
+    path.requeues.add();
+}
+
+/// An I/O that fio counts, once, on the path that completed it and in the setting it was submitted in.
+inline void on_complete(JobCounters& job, OperationSet& path_setting, const Request& request) noexcept {
+    const auto on_path = request.completed_at - request.dispatched_at;
+    const auto for_job = request.completed_at - request.queued_at;
+    path_setting.of(request.operation).add(on_path, request.length);
+    job.response.of(request.operation).add(for_job, request.length);
+}
+
+/// Every write as it is submitted, ramp included.
+inline void on_write(JobCounters& job, std::uint64_t offset, std::uint32_t length) noexcept {
+    job.written.add(length);
+    if (offset == job.write_end.get()) {
+        job.written_sequential.add(length);
+    } else if (length < kSmallWrite) {
+        job.written_small_random.add(length);
+    }
+    job.write_end.set(offset + length);
+}
+
+} // namespace mpath::record

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/events.h"
+
+namespace mpath::record {
+
+std::string_view to_string(EventKind kind) {
+    switch (kind) {
+    case EventKind::connected:
+        return "connected";
+    case EventKind::disconnected:
+        return "disconnected";
+    case EventKind::lost:
+        return "lost";
+    case EventKind::state:
+        return "state";
+    case EventKind::refused:
+        return "refused";
+    }
+    return "unknown";
+}
+
+std::optional<EventKind> event_kind_from(std::string_view text) {
+    for (const EventKind kind : {EventKind::connected, EventKind::disconnected, EventKind::lost,
+                                 EventKind::state, EventKind::refused}) {
+        if (to_string(kind) == text) {
+            return kind;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace mpath::record

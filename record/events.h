@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What happened to a path, and when.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace mpath::record {
+
+enum class EventKind : std::uint8_t {
+    connected,    ///< all its queues are up
+    disconnected, ///< orderly, at the end or at the target's request
+    lost,         ///< the connection broke, or the controller stopped answering
+    state,        ///< the state of its path group changed
+    refused,      ///< it could not be connected, or its answer was refused
+};
+
+std::string_view to_string(EventKind kind);
+std::optional<EventKind> event_kind_from(std::string_view text);
+
+inline constexpr std::uint16_t kNoPath = 0xFFFF;
+
+struct Event {
+    Nanoseconds utc = 0;
+    Nanoseconds monotonic = 0;
+    std::uint16_t path = kNoPath; ///< index among the job's paths; kNoPath: the job as a whole
+    EventKind kind = EventKind::state;
+    std::string text; ///< one line for people: "optimized -> inaccessible"
+
+    bool operator==(const Event&) const = default;
+};
+
+} // namespace mpath::record
