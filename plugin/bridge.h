@@ -6,10 +6,11 @@
 //
 //   process           thread            calls
 //   fio's parent      main              mpath_job_setup(); then mpath_results_*() to name the results
-//   the job           fio's job thread  mpath_job_start() mpath_job_set_buffers()
+//   the job           fio's job thread  mpath_job_start()
 //                                       { queue commit getevents event account reset } ...
 //                                       mpath_job_stop()
-//   fio's parent      any other         after the job's stop(): mpath_results_value(), mpath_render_table()
+//   fio's parent      another           after the job's stop(): mpath_results_value()
+//   fio's parent      main, at exit     mpath_render_table()
 //   fio's parent      main              mpath_job_free()
 //
 // "The job" is a fork of the parent, or with thread=1 a thread of it. The handle is made in the parent and
@@ -141,44 +142,45 @@ void mpath_job_free(struct mpath_job* job);
 
 /// Connects all paths and queues and starts the keeper thread. Time spent here does not count: fio starts
 /// its clock afterwards.
-/// @param terminate  set by fio, possibly from another process, when the job shall end. Must be looked at at
-///                   least every 100 ms while getevents() waits. See there.
-int mpath_job_start(struct mpath_job* job, const volatile bool* terminate, struct mpath_error* error);
-
-/// The memory that all I/O buffers of this job lie in, page aligned; once, after start() and before the first
-/// queue(). Not called if the job transfers no data (trims and flushes only).
-int mpath_job_set_buffers(struct mpath_job* job, void* base, size_t size, struct mpath_error* error);
+/// @param terminate    set by fio, possibly from another process, when the job shall end; looked at at least
+///                     every 100 ms while getevents() waits, see there
+/// @param buffers      memory that all I/O buffers of this job lie in; stays where it is until just before
+///                     stop(). NULL if the job transfers no data (trims only)
+/// @param buffers_size bytes
+/// If it fails, stop() is called nevertheless.
+int mpath_job_start(struct mpath_job* job, const volatile bool* terminate, void* buffers, size_t buffers_size,
+                    struct mpath_error* error);
 
 /// Takes one I/O. Only the job thread calls it, never from inside another call. Sends nothing by itself.
 /// This is the moment the job's response time starts.
 /// @param index   0..iodepth-1; not outstanding (the shim checks)
-/// @param buffer  `length` bytes inside the memory given by set_buffers(); NULL for trim and flush. Until its
+/// @param buffer  `length` bytes inside the memory given to start(); NULL for trim and flush. Until its
 ///                completion the core may read it (write) or write it (read)
-/// @param offset  bytes; multiple of the block size, like length (the shim checks before the first I/O)
-/// @param length  bytes; 0 for flush. Not limited by the device: the core splits
-/// @return 0: taken, it will come out of getevents() exactly once. A positive errno: not taken, and fio
-/// counts
-///         the I/O as failed with it; error_text() explains. Never "busy": an I/O that can't be sent now
-///         waits.
-int mpath_job_queue(struct mpath_job* job, uint32_t index, enum mpath_operation operation, void* buffer,
-                    uint64_t offset, uint64_t length);
+/// @param offset  bytes; multiple of the block size, like length, and offset + length within the device (the
+///                shim checks all that)
+/// @param length  bytes, below 4 GiB; 0 for flush. Not limited by the device: the core splits
+///
+/// Every I/O is taken, and comes out of getevents() exactly once: with an error if it can't be sent at all
+/// (fio's continue_on_error= works only so), and later if it has to wait. There is no "busy".
+void mpath_job_queue(struct mpath_job* job, uint32_t index, enum mpath_operation operation, void* buffer,
+                     uint64_t offset, uint64_t length);
 
 /// Everything queued may be sent. fio calls it after iodepth_batch I/Os (default 1) and before it waits, also
-/// when nothing was queued. The core may put the sending off until the next getevents(): fio always calls
-/// that before it sleeps with I/O outstanding, except in thinktime= and rate= pauses, so what is put off
-/// longer is the core's to judge. fio's submission latency ends here.
-int mpath_job_commit(struct mpath_job* job);
+/// when nothing was queued. Sending may be put off until the next getevents(), which fio always calls before
+/// it sleeps (thinktime=, rate=), but not before it has filled its queue depth: buffers that take long to
+/// generate (verify, refill_buffers) can lie in between. fio's submission latency ends here.
+void mpath_job_commit(struct mpath_job* job);
 
 /// Waits for completions and lines them up as events 0..n-1, valid until the next getevents().
 /// @param min         0: only look, don't wait. Otherwise wait until that many are there; never more than are
 ///                    outstanding
 /// @param max         at most so many, 1..iodepth; keep the rest for the next call. max >= min
-/// @return their number; negative errno only if the job can't go on at all.
+/// @return their number; negative errno only if the job can't go on at all
 ///
-/// Every I/O taken has to come out in the end, with an error if need be, because at the end of a job fio
-/// waits once for all that is outstanding and then frees buffers and io_us, before stop(). So once *terminate
-/// is set the core goes on completing I/Os as usual, but only for a bounded time (5 s), after which it gives
-/// up the connections and completes the rest with ECANCELED.
+/// Every I/O taken has to come out in the end, with an error if need be: at the end of a job fio waits once
+/// for all that is outstanding, then frees buffers and io_us, then calls stop(). So once *terminate is set
+/// the core goes on completing I/Os as usual, but only for a bounded time (5 s); then it gives up the
+/// connections and completes the rest with ECANCELED.
 int mpath_job_getevents(struct mpath_job* job, uint32_t min, uint32_t max);
 
 /// Event i of the last getevents(). Called once per event, in order.
@@ -187,13 +189,13 @@ void mpath_job_event(struct mpath_job* job, uint32_t i, struct mpath_completion*
 /// fio counted the I/O of this index in its statistics (lat_ns.N, or sync.lat_ns.N for a flush): count it for
 /// its path now. Called at most once per completed I/O, after its event() and before the next queue() of the
 /// same index, and before any later call but event(). Not called for I/Os that failed or ran in ramp_time,
-/// nor for the flushes of end_fsync and fsync_on_close. Failures and requeues are the core's own to count, by
-/// what it saw; it must ask `accounting` below whether to.
+/// nor for the flushes of end_fsync and fsync_on_close. Failures and requeues are the core's own to count, as
+/// set_accounting() says.
 void mpath_job_account(struct mpath_job* job, uint32_t index);
 
-/// Whether fio is counting at the moment (not in ramp_time, running or verifying); told at every change.
-/// False when the job starts. What is no I/O of fio's (depth, failures, requeues, path counters) counts while
-/// it is true.
+/// Whether fio is counting at the moment: not in ramp_time, and running or verifying. False when the job
+/// starts, told at every change. What account() can't tell (depth, failures, requeues, path counters) counts
+/// while it is true.
 void mpath_job_set_accounting(struct mpath_job* job, bool accounting);
 
 /// fio has just thrown its statistics away (end of ramp_time; a latency_target run that found its depth): do
@@ -201,12 +203,12 @@ void mpath_job_set_accounting(struct mpath_job* job, bool accounting);
 void mpath_job_reset(struct mpath_job* job);
 
 /// One sentence about why the I/O of this index failed: path, protocol status, what it means. Called between
-/// its event() or failed queue() and its next queue().
+/// its event() and its next queue().
 void mpath_job_error_text(struct mpath_job* job, uint32_t index, char* text, size_t size);
 
 /// Ends the job: disconnects in order, joins the keeper, puts the final numbers into shared memory and the
-/// final record into its file. Called for every job that was started, also after failed I/O; the I/O
-/// buffers are gone by now. `error` says what could not be written, if so; the job's numbers stand anyhow.
+/// final record into its file. Called exactly once for every start(), failed ones too. The I/O buffers are
+/// gone by now. On failure `error` says what could not be written; the job's numbers stand anyhow.
 int mpath_job_stop(struct mpath_job* job, struct mpath_error* error);
 
 // ---- rendering: fio's parent ----------------------------------------------------------------------------
@@ -214,6 +216,8 @@ int mpath_job_stop(struct mpath_job* job, struct mpath_error* error);
 // fio reports one block for each job, or with group_reporting one for several. Rendering takes the jobs of
 // one block, in order of setup, and merges them. A path that several of them used is one path: the same
 // name and URI. Jobs that never started, or were killed, take part with what they left in shared memory.
+// Results are rendered on a thread of their own while fio may fork the next job: it must hold no lock that a
+// job takes.
 
 /// Called once per line, without a line feed, at most 100 columns.
 typedef void (*mpath_line_function)(void* context, const char* line);
@@ -222,13 +226,14 @@ typedef void (*mpath_line_function)(void* context, const char* line);
 void mpath_render_table(struct mpath_job* const* jobs, size_t count, mpath_line_function line, void* context);
 
 /// Sizes of a result's name and value, the NUL included: what fio's client/server protocol carries of a job
-/// option. Names consist of letters, digits and ._- only: fio does not escape them. Values are printable
+/// option. Names consist of letters, digits and ._- only, since fio does not escape them; values of printable
 /// ASCII.
 enum { MPATH_RESULT_NAME_SIZE = 64, MPATH_RESULT_VALUE_SIZE = 128 };
 
 /// The results of a block for fio's JSON, as name and value pairs ("job options"). How many there are and
-/// what they are called is known after setup() and never changes, since fio needs the list before the job
-/// starts.
+/// what they are called is known after setup(), because fio needs the list before the job starts, and depends
+/// on nothing but the jobs' paths. Asked for after every setup() with the block's jobs so far: fio shows the
+/// list of the last one.
 size_t mpath_results_count(struct mpath_job* const* jobs, size_t count);
 void mpath_results_name(struct mpath_job* const* jobs, size_t count, size_t i,
                         char name[MPATH_RESULT_NAME_SIZE]);
