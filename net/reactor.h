@@ -50,6 +50,8 @@ public:
     /// completions are there already.
     virtual void run(Nanoseconds max_wait) noexcept = 0;
 
+    /// When the latest run had done its waiting: the time at which all it dispatched arrived.
+    [[nodiscard]] Nanoseconds arrival() const noexcept { return arrival_; }
     /// System calls made so far by this reactor.
     [[nodiscard]] virtual std::uint64_t system_calls() const noexcept = 0;
     [[nodiscard]] virtual std::string_view backend() const noexcept = 0;
@@ -57,9 +59,13 @@ public:
     [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
     [[nodiscard]] TimerQueue& timers() noexcept { return timers_; }
 
+protected:
+    void note_arrival() noexcept { arrival_ = clock_.now(); }
+
 private:
     const Clock& clock_;
     TimerQueue timers_;
+    Nanoseconds arrival_ = 0;
 };
 
 /// A reactor for the calling thread; only that thread may use it. `operations` is how many it should be able

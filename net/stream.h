@@ -70,7 +70,8 @@ public:
     void append_payload(const std::byte* data, std::size_t length) noexcept;
     [[nodiscard]] std::uint64_t open_batch() const noexcept { return open_->number; }
     [[nodiscard]] std::uint64_t sent_batch() const noexcept { return sent_batch_; }
-    [[nodiscard]] bool has_unsent() const noexcept { return open_->pieces != 0; }
+    /// A batch is on its way.
+    [[nodiscard]] bool sending() const noexcept { return sending_ != nullptr; }
     /// Stages the open batch for the reactor's next run; when the previous one is still under way, right
     /// after that.
     void flush() noexcept;

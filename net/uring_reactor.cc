@@ -112,6 +112,7 @@ void UringReactor::enter(Nanoseconds max_wait) noexcept {
         io_uring_submit_and_wait_timeout(&ring_, &cqe, wait_for, &timeout, nullptr);
     }
     sends_staged_ = 0;
+    note_arrival();
 }
 
 unsigned UringReactor::dispatch() noexcept {
@@ -141,7 +142,7 @@ void UringReactor::run(Nanoseconds max_wait) noexcept {
         enter(max_wait);
     }
     dispatch();
-    if (const auto due = timers().next(); due) {
+    if (timers().next()) {
         timers().run_due(clock().now());
     }
 }

@@ -33,6 +33,8 @@ struct Request {
     std::uint32_t commands_open = 0;     ///< of these, sent and not yet completed
     std::uint32_t issued_bytes = 0;      ///< bytes covered by the commands issued so far
 
+    bool parked = false; ///< on the path's list of those that wait for room in a queue
+
     ErrorClass error_class = ErrorClass::none; ///< of the first command that failed
     std::uint16_t protocol_status = 0;         ///< as received (NVMe: CQE status without phase, SCT and SC)
     int error = 0;                             ///< positive errno for fio; 0 = success

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "nvme/io_path.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "nvme/status_class.h"
+
+namespace mpath::nvme {
+
+class IoPath::IoQueue final : private QueueClient {
+public:
+    IoQueue(IoPath& path, net::Reactor& reactor, ConnectedQueue connected)
+        : path_(path), ranges_(connected.parameters.size),
+          queue_(reactor, std::move(connected.socket), connected.parameters, *this) {}
+
+    Queue& queue() { return queue_; }
+
+    /// One command of `request`: `length` bytes from `done` bytes behind its start.
+    void submit(Request& request, std::uint32_t done, std::uint32_t length) noexcept {
+        RwCommand command;
+        command.nsid = path_.nsid_;
+        const std::uint64_t slba = (request.offset + done) >> path_.block_shift_;
+        const std::uint32_t blocks = length >> path_.block_shift_;
+        Transfer transfer = Transfer::none;
+        std::byte* data = nullptr;
+        switch (request.operation) {
+        case Operation::read:
+        case Operation::write:
+            command.opcode = request.operation == Operation::read ? io_opcode::kRead : io_opcode::kWrite;
+            transfer = request.operation == Operation::read ? Transfer::to_host : Transfer::to_controller;
+            command.slba = slba;
+            command.nlb = static_cast<std::uint16_t>(blocks - 1);
+            data = request.buffer + done;
+            break;
+        case Operation::trim: {
+            DsmRange& range = ranges_[queue_.next_slot()];
+            range.attributes = 0;
+            range.blocks = blocks;
+            range.slba = slba;
+            auto& dsm = reinterpret_cast<Sqe&>(command);
+            dsm.opcode = io_opcode::kDatasetManagement;
+            dsm.cdw10 = 0;
+            dsm.cdw11 = kDsmDeallocate;
+            transfer = Transfer::to_controller;
+            data = reinterpret_cast<std::byte*>(&range);
+            length = sizeof range;
+            break;
+        }
+        case Operation::flush:
+            command.opcode = io_opcode::kFlush;
+            break;
+        }
+        queue_.submit(reinterpret_cast<const Sqe&>(command), transfer, data, length, &request);
+    }
+
+private:
+    void on_command_done(const Completion& completion) noexcept override {
+        path_.command_done(*static_cast<Request*>(completion.owner), completion);
+    }
+    void on_sent() noexcept override { path_.issue_parked(); }
+    void on_queue_closed(const Error& error) noexcept override { path_.queue_closed(error); }
+
+    IoPath& path_;
+    std::vector<DsmRange> ranges_; ///< one per slot: must stay until its command is done
+    Queue queue_;
+};
+
+IoPath::IoPath(std::uint32_t nsid, const DeviceLimits& limits, PathState state, RequestList& completions)
+    : nsid_(nsid), block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))), state_(state),
+      completions_(completions) {
+    const std::uint64_t most = std::uint64_t{kMaxBlocksPerCommand} << block_shift_;
+    const std::uint64_t limit =
+        limits.max_transfer == 0 ? most : std::min<std::uint64_t>(limits.max_transfer, most);
+    command_size_ =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, 1U << 31) >> block_shift_ << block_shift_);
+}
+
+IoPath::~IoPath() = default;
+
+void IoPath::attach(net::Reactor& reactor, std::vector<ConnectedQueue> queues) {
+    reactor_ = &reactor;
+    for (ConnectedQueue& queue : queues) {
+        queues_.push_back(std::make_unique<IoQueue>(*this, reactor, std::move(queue)));
+    }
+    open_queues_ = queues_.size();
+}
+
+// ---- sending
+
+void IoPath::submit(Request& request) noexcept {
+    const bool moves_data = request.operation == Operation::read || request.operation == Operation::write;
+    request.commands = moves_data ? (request.length + command_size_ - 1) / command_size_ : 1;
+    request.commands_unissued = request.commands;
+    request.commands_open = 0;
+    request.issued_bytes = 0;
+    request.parked = false;
+    ++outstanding_;
+    if (!live()) {
+        fail(request, ErrorClass::path_down, 0);
+        complete(request);
+    } else if (!parked_.empty() || !issue(request)) {
+        request.parked = true;
+        parked_.push(request);
+        if (request.commands_open == 0) {
+            ++statistics_.waits;
+        }
+    }
+}
+
+IoPath::IoQueue* IoPath::next_queue() noexcept {
+    for (std::size_t tried = 0; tried < queues_.size(); ++tried) {
+        IoQueue& queue = *queues_[turn_];
+        if (++turn_ == queues_.size()) {
+            turn_ = 0;
+        }
+        if (!queue.queue().full()) {
+            return &queue;
+        }
+    }
+    return nullptr;
+}
+
+/// Sends as many of the request's commands as find room; whether that was all.
+bool IoPath::issue(Request& request) noexcept {
+    while (request.commands_unissued > 0) {
+        IoQueue* queue = next_queue();
+        if (queue == nullptr) {
+            return false;
+        }
+        const std::uint32_t length = request.commands == 1
+                                         ? request.length
+                                         : std::min(command_size_, request.length - request.issued_bytes);
+        queue->submit(request, request.issued_bytes, length);
+        request.issued_bytes += length;
+        --request.commands_unissued;
+        ++request.commands_open;
+        ++statistics_.commands;
+    }
+    return true;
+}
+
+void IoPath::issue_parked() noexcept {
+    if (parked_.empty() || !live()) {
+        return;
+    }
+    bool issued = false;
+    while (Request* request = parked_.front()) {
+        const bool waited = request->issued_bytes == 0 && request->commands_open == 0;
+        const std::uint32_t before = request->commands_unissued;
+        const bool all = issue(*request);
+        issued = issued || request->commands_unissued != before;
+        if (waited && request->commands_open > 0) {
+            statistics_.wait_time += reactor_->arrival() - request->dispatched_at;
+        }
+        if (!all) {
+            break;
+        }
+        parked_.pop();
+        request->parked = false;
+        if (request->commands_open == 0) { // failed while it was parked
+            complete(*request);
+        }
+    }
+    if (issued) {
+        flush();
+    }
+}
+
+void IoPath::flush() noexcept {
+    for (const auto& queue : queues_) {
+        queue->queue().flush();
+    }
+}
+
+// ---- completing
+
+void IoPath::command_done(Request& request, const Completion& completion) noexcept {
+    --request.commands_open;
+    if (completion.lost) {
+        fail(request, ErrorClass::path_down, 0);
+    } else if (!completion.status.ok()) {
+        fail(request, classify(completion.status), completion.status.field);
+    }
+    if (request.commands_open == 0 && request.commands_unissued == 0 && !request.parked) {
+        complete(request);
+    }
+    issue_parked();
+}
+
+/// The first failure names the request's; what of it was not sent yet never will be.
+void IoPath::fail(Request& request, ErrorClass error, std::uint16_t status) noexcept {
+    if (request.error_class == ErrorClass::none) {
+        request.error_class = error;
+        request.protocol_status = status;
+    }
+    request.commands_unissued = 0;
+}
+
+void IoPath::complete(Request& request) noexcept {
+    request.completed_at = std::max(reactor_->arrival(), request.dispatched_at); // no wait: none has passed
+    --outstanding_;
+    completions_.push(request);
+}
+
+// ---- ending
+
+void IoPath::close(const Error& reason, net::Stream::Ending ending) noexcept {
+    for (const auto& queue : queues_) {
+        queue->queue().close(reason, ending);
+    }
+}
+
+void IoPath::queue_closed(const Error& error) noexcept {
+    --open_queues_;
+    if (loss_.text.empty()) {
+        loss_ = error;
+    }
+    while (Request* request = parked_.pop()) {
+        request->parked = false;
+        fail(*request, ErrorClass::path_down, 0);
+        if (request->commands_open == 0) {
+            complete(*request);
+        }
+    }
+    // An association lives and dies with all of its queues.
+    close({ECONNABORTED, "another queue of the path was lost"}, net::Stream::Ending::abort);
+}
+
+// ---- statistics
+
+Queue::Statistics IoPath::pdu_statistics() const noexcept {
+    Queue::Statistics sum;
+    for (const auto& queue : queues_) {
+        sum.pdus_sent += queue->queue().statistics().pdus_sent;
+        sum.pdus_received += queue->queue().statistics().pdus_received;
+    }
+    return sum;
+}
+
+net::Stream::Statistics IoPath::wire_statistics() const noexcept {
+    net::Stream::Statistics sum;
+    for (const auto& queue : queues_) {
+        const auto& one = queue->queue().wire_statistics();
+        sum.bytes_sent += one.bytes_sent;
+        sum.bytes_received += one.bytes_received;
+        sum.bytes_received_direct += one.bytes_received_direct;
+    }
+    return sum;
+}
+
+std::vector<int> IoPath::sockets() const {
+    std::vector<int> fds;
+    for (const auto& queue : queues_) {
+        fds.push_back(queue->queue().fd());
+    }
+    return fds;
+}
+
+} // namespace mpath::nvme
