@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""fio with the mpath engine against the kernel's NVMe/TCP target, its two ports as two paths.
+
+    nvmet_test.py ENGINE [TEST...]     ENGINE: the built fio-mpath.so. Builds the guest first if needed
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import vm
+
+ENGINE = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+PROBE = pathlib.Path(__file__).with_name("nvme_tcp_probe.py")
+FIO_SECONDS = 240
+MIB = 1 << 20
+
+lab = None
+
+
+def setUpModule():
+    global lab
+    vm.build_guest()
+    lab = vm.Vm().__enter__()
+    unittest.addModuleCleanup(lab.__exit__)
+    # Both ports optimized for both namespaces, so that the policies have two paths to choose from.
+    for port in (1, 2):
+        for group in (1, 2):
+            lab.exec(f"lab ana {port} {group} optimized")
+
+
+def paths(nsid):
+    return ",".join(f"{name}=nvme+tcp://{address}:{vm.NVME_PORT}/{vm.NQN}/{nsid}"
+                    for name, address in (("a", lab.a), ("b", lab.b)))
+
+
+class Peer(unittest.TestCase):
+    """What the lab must give; if this fails, the lab is at fault and not the engine."""
+
+    def test_both_ports_serve_reads_and_writes(self):
+        for address in (lab.a, lab.b):
+            with self.subTest(address=address):
+                done = subprocess.run([sys.executable, "-B", PROBE, "probe", address, vm.NQN], timeout=60,
+                                      capture_output=True, text=True)
+                self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+                self.assertEqual(4, done.stdout.count("read back ok"), done.stdout)
+
+
+class Engine(unittest.TestCase):
+    def fio(self, nsid, *options):
+        """Runs one job on both paths; what fio's JSON says of it."""
+        with tempfile.TemporaryDirectory(prefix="fio-mpath-lab-") as folder:
+            output = pathlib.Path(folder) / "output.json"
+            command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={paths(nsid)}", "--filename=lab",
+                       "--output-format=json", f"--output={output}", *options]
+            done = subprocess.run(command, cwd=folder, timeout=FIO_SECONDS, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True)
+            said = done.stdout + done.stderr + (output.read_text() if output.exists() else "")
+            self.assertEqual(0, done.returncode, said[-4000:])
+            (job,) = json.loads(output.read_text())["jobs"]
+        self.assertEqual(0, job["error"], said[-4000:])
+        return job
+
+    def test_random_writes_of_mixed_sizes_read_back_as_written(self):
+        for policy in ("round-robin", "queue-depth", "numa"):
+            with self.subTest(iopolicy=policy):
+                job = self.fio(1, "--rw=randwrite", "--bssplit=512/10:4k/50:16k/20:64k/15:1m/5", "--size=48m",
+                               "--iodepth=16", "--verify=crc32c", "--verify_fatal=1", f"--iopolicy={policy}")
+                self.assertEqual(48 * MIB, job["write"]["io_bytes"])
+                self.assertEqual(48 * MIB, job["read"]["io_bytes"])
+
+    def test_writes_during_verification_keep_their_order(self):
+        job = self.fio(1, "--rw=randwrite", "--bs=4k", "--size=16m", "--iodepth=32", "--verify=crc32c",
+                       "--verify_fatal=1", "--verify_backlog=64", "--nr_io_queues=2")
+        self.assertEqual(16 * MIB, job["read"]["io_bytes"])
+
+    def test_what_one_path_wrote_the_other_reads(self):
+        options = ("--bs=16k", "--size=8m", "--iodepth=8", "--verify=crc32c", "--verify_fatal=1")
+        self.fio(2, "--path=a", "--rw=write", "--do_verify=0", *options)
+        job = self.fio(2, "--path=b", "--rw=write", "--verify_only=1", *options)
+        self.assertEqual(8 * MIB, job["read"]["io_bytes"])
+
+    def test_one_io_of_sixteen_mebibytes(self):
+        job = self.fio(1, "--rw=write", "--bs=16m", "--size=48m", "--verify=crc32c", "--verify_fatal=1")
+        self.assertEqual(3, job["write"]["total_ios"])
+        self.assertEqual(48 * MIB, job["read"]["io_bytes"])
+
+    def test_flush_after_each_write(self):
+        job = self.fio(1, "--rw=write", "--bs=8k", "--size=2m", "--fsync=1", "--iodepth=1")
+        self.assertEqual(256, job["write"]["total_ios"])
+        self.assertGreaterEqual(job["sync"]["total_ios"], 255)
+
+    def test_flush_with_other_io_in_flight(self):
+        job = self.fio(1, "--rw=randrw", "--bs=4k", "--size=8m", "--fsync=8", "--iodepth=32")
+        self.assertGreater(job["sync"]["total_ios"], 64)
+
+    def test_trimmed_blocks_read_as_zeros(self):
+        self.fio(2, "--rw=write", "--bs=1m", "--size=8m", "--buffer_pattern=0xa5")
+        job = self.fio(2, "--rw=randtrim", "--bs=64k", "--size=8m", "--iodepth=8")
+        self.assertEqual(128, job["trim"]["total_ios"])
+        # The guest's disk behind namespace 2 gives zeros for what was deallocated.
+        job = self.fio(2, "--rw=read", "--bs=64k", "--size=8m", "--verify=pattern", "--verify_pattern=0x00",
+                       "--verify_fatal=1")
+        self.assertEqual(8 * MIB, job["read"]["io_bytes"])
+
+
+if __name__ == "__main__":
+    if ENGINE is None:
+        sys.exit(__doc__)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
