@@ -19,8 +19,8 @@ enum class ErrorClass : std::uint8_t {
     busy,             ///< NVMe SC 21h, 82h, or a retry delay (CRD): later, on the same path
     aborted,          ///< NVMe SC 07h, 08h after our own teardown
     path_down,        ///< the connection was lost before the I/O completed
-    io_error,         ///< everything else: the device refused the I/O
     no_path,          ///< no usable path when the I/O was to be sent
+    io_error,         ///< everything else: the device refused the I/O
 };
 
 std::string_view to_string(ErrorClass error);
