@@ -7,39 +7,51 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/address.h"
 #include "net/reactor.h"
 #include "net/task.h"
+#include "nvme/host.h"
 #include "nvme/queue.h"
+#include "nvme/wire/fabrics.h"
 
 namespace mpath::nvme {
 
-/// The host as it names itself in Connect.
-struct HostIdentity {
-    std::string nqn;
-    std::array<std::uint8_t, 16> id{};
+/// What a connection on its way to a queue waits for.
+enum class ConnectState : std::uint8_t {
+    tcp_connecting, ///< the TCP handshake
+    initializing,   ///< ICReq sent, ICResp not yet received
+    connecting,     ///< Fabrics Connect sent, its completion not yet received
+    connected,      ///< a queue
 };
+
+std::string_view to_string(ConnectState state);
 
 struct ConnectRequest {
     std::string subsystem_nqn;
     HostIdentity host;
     std::uint16_t queue_id = 0;
-    std::uint16_t queue_size = 32;        ///< entries
-    std::uint16_t controller_id = 0xffff; ///< FFFFh: dynamic, for the admin queue
-    std::uint32_t keep_alive_ms = 0;      ///< admin queue only
+    std::uint16_t queue_size = 32;                    ///< entries
+    std::uint16_t controller_id = kDynamicController; ///< an I/O queue names the association's
+    std::uint32_t keep_alive_ms = 0;                  ///< admin queue only; 0 = no keep-alive
 };
 
 struct ConnectedQueue {
     UniqueFd socket;
     QueueParameters parameters; ///< in_capsule is that of an admin queue; an I/O queue's depends on IOCCSZ
     std::uint16_t controller_id = 0;
+    std::string address;       ///< of the peer: "127.0.0.1:4420"
+    std::string local_address; ///< ours
 };
 
-/// The sentence of an error says what the peer did and what to do about it: wrong NQN, no free controller,
-/// authentication or TLS demanded, not an NVMe/TCP peer.
+/// The sentence of an error says what the peer did and what to do about it. Codes of those a caller may tell
+/// apart: EBUSY the subsystem has no free controller, EACCES the host isn't let in (unknown to the subsystem,
+/// or authentication or TLS demanded), ENODEV no such subsystem, EPROTO not a well-behaved NVMe/TCP peer.
+/// `addresses` must stay until the task has ended.
 net::Task<Result<ConnectedQueue>> connect_queue(net::Reactor& reactor,
                                                 std::span<const net::SocketAddress> addresses,
                                                 ConnectRequest request, Nanoseconds deadline);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What was learnt about a controller and its namespace while an association came up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "path/device.h"
+#include "path/state.h"
+
+namespace mpath::nvme {
+
+struct ControllerFacts {
+    std::string address;       ///< numeric, as connected: "127.0.0.1:4420"
+    std::string local_address; ///< of the admin connection
+    std::string subsystem_nqn;
+    std::uint32_t nsid = 0;
+    std::uint16_t controller_id = 0;
+    std::uint32_t version = 0; ///< VS register
+
+    DeviceModel model;
+    DeviceIdentity identity;
+    DeviceLimits limits;
+    std::uint64_t mdts = 0; ///< bytes the controller allows per command; 0 = no limit said
+
+    bool ana_reporting = false;
+    std::uint32_t ana_group = 0;            ///< 0: none
+    PathState state = PathState::optimized; ///< of the namespace's group at connect
+    std::uint32_t anatt_seconds = 0;        ///< how long a group may stay in the state change
+
+    std::uint32_t in_capsule = 0;   ///< bytes of data an I/O command capsule may carry
+    std::uint32_t max_h2c_data = 0; ///< bytes of one H2CData PDU
+    std::uint8_t cpda = 0;          ///< alignment of our data, dwords, 0's based
+
+    std::uint32_t keep_alive_ms = 0;             ///< as sent in Connect; 0 = none
+    std::uint32_t keep_alive_granularity_ms = 0; ///< the controller rounds up to it
+    bool traffic_based_keep_alive = false;
+
+    std::uint16_t max_queue_entries = 0; ///< CAP.MQES plus one
+    std::uint16_t max_commands = 0;      ///< MAXCMD: outstanding per I/O queue; 0 = not said
+    std::uint16_t queue_size_asked = 0;  ///< entries per I/O queue
+    std::uint16_t queue_size = 0;        ///< entries, after both limits above
+    std::uint16_t io_queues_asked = 0;
+    std::uint16_t io_queues = 0;         ///< that will be connected: at most what was asked for
+    std::uint16_t io_queues_allowed = 0; ///< what Set Features allotted; may be more than was asked for
+};
+
+} // namespace mpath::nvme

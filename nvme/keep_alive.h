@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Keep Alive commands at a fixed rate. One that isn't answered within the keep-alive timeout takes the admin
+// queue down, which is how the loss of the association becomes known.
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "net/timer_queue.h"
+#include "nvme/admin_queue.h"
+
+namespace mpath::nvme {
+
+/// How often to send: twice per timeout, or four times where the controller judges by traffic (CTRATT bit 6):
+/// it then looks only once per timeout whether anything came (Linux, nvme_keep_alive_work_period()).
+[[nodiscard]] Nanoseconds keep_alive_period(Nanoseconds timeout, bool traffic_based);
+
+class KeepAlive {
+public:
+    /// Sends the first one a period from now.
+    KeepAlive(AdminQueue& admin, Nanoseconds timeout, Nanoseconds period);
+    KeepAlive(const KeepAlive&) = delete;
+    KeepAlive& operator=(const KeepAlive&) = delete;
+    ~KeepAlive() { stop(); }
+
+    /// Sends no more; one may still be outstanding.
+    void stop();
+    [[nodiscard]] std::uint64_t answered() const noexcept { return answered_; }
+
+private:
+    void schedule(Nanoseconds at);
+    void send();
+    void done(const Result<Completion>& result);
+
+    AdminQueue& admin_;
+    Nanoseconds timeout_;
+    Nanoseconds period_;
+    net::TimerQueue::Id timer_;
+    bool running_ = true;
+    bool outstanding_ = false;
+    std::uint64_t answered_ = 0;
+};
+
+} // namespace mpath::nvme
