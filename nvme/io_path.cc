@@ -67,9 +67,10 @@ private:
     Queue queue_;
 };
 
-IoPath::IoPath(std::uint32_t nsid, const DeviceLimits& limits, PathState state, RequestList& completions)
-    : nsid_(nsid), block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))), state_(state),
-      completions_(completions) {
+IoPath::IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, RequestList& completions,
+               PathListener& listener)
+    : index_(index), nsid_(nsid), block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))),
+      completions_(completions), listener_(listener) {
     const std::uint64_t most = std::uint64_t{kMaxBlocksPerCommand} << block_shift_;
     const std::uint64_t limit =
         limits.max_transfer == 0 ? most : std::min<std::uint64_t>(limits.max_transfer, most);
@@ -96,6 +97,7 @@ void IoPath::submit(Request& request) noexcept {
     request.commands_open = 0;
     request.issued_bytes = 0;
     request.parked = false;
+    request.waited = 0;
     ++outstanding_;
     if (!live()) {
         fail(request, ErrorClass::path_down, 0);
@@ -103,9 +105,6 @@ void IoPath::submit(Request& request) noexcept {
     } else if (!parked_.empty() || !issue(request)) {
         request.parked = true;
         parked_.push(request);
-        if (request.commands_open == 0) {
-            ++statistics_.waits;
-        }
     }
 }
 
@@ -136,7 +135,7 @@ bool IoPath::issue(Request& request) noexcept {
         request.issued_bytes += length;
         --request.commands_unissued;
         ++request.commands_open;
-        ++statistics_.commands;
+        ++commands_;
     }
     return true;
 }
@@ -152,7 +151,7 @@ void IoPath::issue_parked() noexcept {
         const bool all = issue(*request);
         issued = issued || request->commands_unissued != before;
         if (waited && request->commands_open > 0) {
-            statistics_.wait_time += reactor_->arrival() - request->dispatched_at;
+            request->waited = reactor_->arrival() - request->dispatched_at;
         }
         if (!all) {
             break;
@@ -206,17 +205,16 @@ void IoPath::complete(Request& request) noexcept {
 
 // ---- ending
 
-void IoPath::close(const Error& reason, net::Stream::Ending ending) noexcept {
+void IoPath::close(const Error& reason) noexcept {
+    ending_ = true;
     for (const auto& queue : queues_) {
-        queue->queue().close(reason, ending);
+        queue->queue().close(reason,
+                             reason.code == 0 ? net::Stream::Ending::orderly : net::Stream::Ending::abort);
     }
 }
 
 void IoPath::queue_closed(const Error& error) noexcept {
     --open_queues_;
-    if (loss_.text.empty()) {
-        loss_ = error;
-    }
     while (Request* request = parked_.pop()) {
         request->parked = false;
         fail(*request, ErrorClass::path_down, 0);
@@ -224,38 +222,26 @@ void IoPath::queue_closed(const Error& error) noexcept {
             complete(*request);
         }
     }
-    // An association lives and dies with all of its queues.
-    close({ECONNABORTED, "another queue of the path was lost"}, net::Stream::Ending::abort);
+    if (!ending_) {
+        // An association lives and dies with all of its queues.
+        close({ECONNABORTED, "another queue of the path was lost"});
+        listener_.on_path_lost(index_, error);
+    }
 }
 
-// ---- statistics
-
-Queue::Statistics IoPath::pdu_statistics() const noexcept {
-    Queue::Statistics sum;
-    for (const auto& queue : queues_) {
-        sum.pdus_sent += queue->queue().statistics().pdus_sent;
-        sum.pdus_received += queue->queue().statistics().pdus_received;
+PathTraffic IoPath::traffic() const noexcept {
+    PathTraffic sum;
+    sum.commands = commands_;
+    for (const auto& io_queue : queues_) {
+        const Queue& queue = io_queue->queue();
+        sum.pdus_sent += queue.statistics().pdus_sent;
+        sum.pdus_received += queue.statistics().pdus_received;
+        sum.wire_bytes_sent += queue.wire_statistics().bytes_sent;
+        sum.wire_bytes_received += queue.wire_statistics().bytes_received;
+        sum.payload_direct += queue.wire_statistics().bytes_received_direct;
+        sum.payload_copied += queue.statistics().payload_copied;
     }
     return sum;
-}
-
-net::Stream::Statistics IoPath::wire_statistics() const noexcept {
-    net::Stream::Statistics sum;
-    for (const auto& queue : queues_) {
-        const auto& one = queue->queue().wire_statistics();
-        sum.bytes_sent += one.bytes_sent;
-        sum.bytes_received += one.bytes_received;
-        sum.bytes_received_direct += one.bytes_received_direct;
-    }
-    return sum;
-}
-
-std::vector<int> IoPath::sockets() const {
-    std::vector<int> fds;
-    for (const auto& queue : queues_) {
-        fds.push_back(queue->queue().fd());
-    }
-    return fds;
 }
 
 } // namespace mpath::nvme

@@ -18,22 +18,14 @@ namespace mpath::nvme {
 
 class IoPath final : public Path {
 public:
-    struct Statistics {
-        std::uint64_t commands = 0; ///< sent
-        std::uint64_t waits = 0;    ///< I/Os that found every queue full
-        Nanoseconds wait_time = 0;  ///< of these, until their first command was sent
-    };
-
     /// `completions` gets every request that ends. Limits are those of the controller.
-    IoPath(std::uint32_t nsid, const DeviceLimits& limits, PathState state, RequestList& completions);
+    /// `index` is the path's in the path set, for the listener.
+    IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, RequestList& completions,
+           PathListener& listener);
     ~IoPath() override;
 
     /// Takes the connected queues over; receives from the reactor's next run on.
     void attach(net::Reactor& reactor, std::vector<ConnectedQueue> queues);
-    /// Ends all queues; requests still open end as path_down. Done when closed().
-    void close(const Error& reason, net::Stream::Ending ending) noexcept;
-    [[nodiscard]] bool closed() const noexcept { return open_queues_ == 0; }
-
     void submit(Request& request) noexcept override;
     void flush() noexcept override;
     [[nodiscard]] bool live() const noexcept override {
@@ -42,15 +34,10 @@ public:
     [[nodiscard]] PathState state() const noexcept override { return state_; }
     [[nodiscard]] std::uint32_t outstanding() const noexcept override { return outstanding_; }
 
-    void set_state(PathState state) noexcept { state_ = state; }
-    /// Why the path was lost; empty text while it was not.
-    [[nodiscard]] const Error& loss() const noexcept { return loss_; }
-    [[nodiscard]] const Statistics& statistics() const noexcept { return statistics_; }
-
-    /// Sums over the queues.
-    [[nodiscard]] Queue::Statistics pdu_statistics() const noexcept;
-    [[nodiscard]] net::Stream::Statistics wire_statistics() const noexcept;
-    [[nodiscard]] std::vector<int> sockets() const;
+    void set_state(PathState state) noexcept override { state_ = state; }
+    void close(const Error& reason) noexcept override;
+    [[nodiscard]] bool closed() const noexcept override { return open_queues_ == 0; }
+    [[nodiscard]] PathTraffic traffic() const noexcept override;
 
 private:
     class IoQueue; // one queue, its client and the memory its commands refer to
@@ -63,19 +50,21 @@ private:
     void complete(Request& request) noexcept;
     void queue_closed(const Error& error) noexcept;
 
+    std::uint16_t index_;
     std::uint32_t nsid_;
     std::uint32_t command_size_; ///< bytes one command may transfer
     unsigned block_shift_;
-    PathState state_;
+    PathState state_ = PathState::optimized;
     RequestList& completions_;
+    PathListener& listener_;
     net::Reactor* reactor_ = nullptr;
     std::vector<std::unique_ptr<IoQueue>> queues_;
     std::size_t turn_ = 0; ///< the queue that gets the next command
     std::size_t open_queues_ = 0;
     std::uint32_t outstanding_ = 0;
-    RequestList parked_; ///< commands left to issue, no queue with room
-    Error loss_{0, {}};
-    Statistics statistics_;
+    RequestList parked_;  ///< commands left to issue, no queue with room
+    bool ending_ = false; ///< close() was called, or a queue was lost
+    std::uint64_t commands_ = 0;
 };
 
 } // namespace mpath::nvme

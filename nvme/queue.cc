@@ -248,6 +248,7 @@ std::size_t Queue::take_c2h_data(std::span<const std::byte> bytes) noexcept {
     const std::size_t here = std::min<std::size_t>(bytes.size() - pdu.common.pdo, length);
     std::byte* target = slot->data + slot->received;
     std::memcpy(target, bytes.data() + pdu.common.pdo, here);
+    statistics_.payload_copied += here;
     slot->received += length;
     if (here < length) {
         direct_slot_ = slot;

@@ -63,6 +63,7 @@ public:
     struct Statistics {
         std::uint64_t pdus_sent = 0;
         std::uint64_t pdus_received = 0;
+        std::uint64_t payload_copied = 0; ///< bytes of read data that went through the staging buffer
     };
 
     /// Receives from the first run of the reactor on.

@@ -8,10 +8,35 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/result.h"
 #include "path/request.h"
 #include "path/state.h"
 
 namespace mpath {
+
+/// What went over a path's connections since they were made.
+struct PathTraffic {
+    std::uint64_t commands = 0; ///< sent; an I/O may be split into several
+    std::uint64_t pdus_sent = 0;
+    std::uint64_t pdus_received = 0;
+    std::uint64_t wire_bytes_sent = 0;
+    std::uint64_t wire_bytes_received = 0;
+    std::uint64_t payload_direct = 0; ///< bytes of read data received straight into the I/O's buffer
+    std::uint64_t payload_copied = 0; ///< bytes of read data that went through a staging buffer
+};
+
+/// Hears from a path on the I/O thread.
+class PathListener {
+public:
+    PathListener() = default;
+    PathListener(const PathListener&) = delete;
+    PathListener& operator=(const PathListener&) = delete;
+    virtual ~PathListener() = default;
+
+    /// The path is not live any more. Called once, from inside the reactor's run; not when close() with code
+    /// 0 ended it.
+    virtual void on_path_lost(std::uint16_t index, const Error& error) noexcept = 0;
+};
 
 class Path {
 public:
@@ -31,8 +56,15 @@ public:
     [[nodiscard]] virtual bool live() const noexcept = 0;
     /// State of the path's group, as the I/O thread last heard it.
     [[nodiscard]] virtual PathState state() const noexcept = 0;
+    virtual void set_state(PathState state) noexcept = 0;
     /// I/Os taken and not yet completed, parked ones included.
     [[nodiscard]] virtual std::uint32_t outstanding() const noexcept = 0;
+
+    /// Ends all connections: orderly with code 0, otherwise at once, nothing of a buffer leaving afterwards.
+    /// I/Os that are still open end as path_down. Takes effect in the reactor's next runs, until closed().
+    virtual void close(const Error& reason) noexcept = 0;
+    [[nodiscard]] virtual bool closed() const noexcept = 0;
+    [[nodiscard]] virtual PathTraffic traffic() const noexcept = 0;
 };
 
 } // namespace mpath

@@ -26,6 +26,7 @@ struct Request {
     std::uint16_t path = 0;        ///< index of the path that carries it
     std::uint16_t setting = 0;     ///< index of the setting it was submitted in
     Nanoseconds dispatched_at = 0; ///< when that path took it: start of the path's response time
+    Nanoseconds waited = 0;        ///< of that, until a queue of the path had room for its first command
     Nanoseconds completed_at = 0;  ///< when its last answer arrived
 
     std::uint32_t commands = 0;          ///< commands it was split into
