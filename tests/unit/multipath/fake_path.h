@@ -23,7 +23,7 @@ public:
     void flush() noexcept override { ++flushes; }
     [[nodiscard]] bool live() const noexcept override { return is_live; }
     [[nodiscard]] PathState state() const noexcept override { return path_state; }
-    void set_state(PathState state) noexcept override { path_state = state; }
+    void set_state(PathState new_state) noexcept override { path_state = new_state; }
     [[nodiscard]] std::uint32_t outstanding() const noexcept override { return depth; }
     void close(const Error&) noexcept override { is_live = false; }
     [[nodiscard]] bool closed() const noexcept override { return !is_live; }
