@@ -9,10 +9,9 @@ namespace mpath::multipath {
 
 PathSet::PathSet(std::unique_ptr<IoPolicy> policy) : policy_(std::move(policy)) {}
 
-std::uint16_t PathSet::add(std::string name, Path& path, record::PathCounters& counters,
-                           std::uint32_t distance) {
+std::uint16_t PathSet::add(std::string name, Path& path, std::uint32_t distance) {
     const auto index = size();
-    entries_.push_back({.name = std::move(name), .path = &path, .counters = &counters, .distance = distance});
+    entries_.push_back({.name = std::move(name), .path = &path, .distance = distance});
     dirty_.reserve(entries_.size());
     rebuild_candidates();
     return index;
@@ -40,7 +39,6 @@ void PathSet::dispatch(Request& request, Nanoseconds now) noexcept {
     }
     request.path = index;
     request.dispatched_at = now;
-    record::on_dispatch(*entry.counters, now);
     entry.path->submit(request);
 }
 
@@ -70,26 +68,16 @@ void PathSet::collect(Nanoseconds now, RequestList& finished) noexcept {
 }
 
 void PathSet::finish(Request& request, RequestList& finished) noexcept {
-    if (request.path != kUnassigned) {
-        const Entry& entry = entries_[request.path];
-        record::on_return(*entry.counters, request.completed_at);
-        if (request.error_class != ErrorClass::none) {
-            record::on_error(*entry.counters, request.error_class);
-            // The one place where an I/O that another path may still do could be dispatched again.
-            if (is_path_related(request.error_class)) {
-                policy_->path_failed(entry.position);
-            }
+    if (request.error_class != ErrorClass::none) {
+        // The one place where an I/O that another path may still do could be dispatched again.
+        if (request.path != kUnassigned && is_path_related(request.error_class)) {
+            policy_->path_failed(entries_[request.path].position);
+        }
+        if (request.error == 0) {
+            request.error = errno_of(request.error_class);
         }
     }
-    if (request.error_class != ErrorClass::none && request.error == 0) {
-        request.error = errno_of(request.error_class);
-    }
     finished.push(request);
-}
-
-void PathSet::set_state(std::uint16_t index, PathState state) noexcept {
-    entries_[index].path->set_state(state);
-    policy_->path_changed();
 }
 
 void PathSet::set_policy(std::unique_ptr<IoPolicy> policy) {

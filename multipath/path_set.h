@@ -12,7 +12,6 @@
 #include "multipath/io_policy.h"
 #include "multipath/path_view.h"
 #include "path/request.h"
-#include "record/counters.h"
 
 namespace mpath::multipath {
 
@@ -28,11 +27,9 @@ public:
     /// Where the set's paths push what they complete; hand it to each path when it is made.
     [[nodiscard]] RequestList& arrivals() noexcept { return arrivals_; }
 
-    /// Appends a path, in the order of `paths=`; its index is the number of paths before it. Its depth and
-    /// errors are counted in `counters`. `distance` is node_distance() from the job's NUMA node to the
-    /// path's.
-    std::uint16_t add(std::string name, Path& path, record::PathCounters& counters,
-                      std::uint32_t distance = kLocalDistance);
+    /// Appends a path, in the order of `paths=`; its index is the number of paths before it. `distance` is
+    /// node_distance() from the job's NUMA node to the path's.
+    std::uint16_t add(std::string name, Path& path, std::uint32_t distance = kLocalDistance);
 
     /// Takes the I/O. One that no path can take comes out of collect() with ErrorClass::no_path.
     void submit(Request& request) noexcept;
@@ -44,9 +41,7 @@ public:
     /// Whether collect() has something to do.
     [[nodiscard]] bool has_arrivals() const noexcept { return !arrivals_.empty(); }
 
-    /// The state of a path's group has become known, or changed.
-    void set_state(std::uint16_t index, PathState state) noexcept;
-    /// Must be called when a path was lost or came back.
+    /// Must be called when any path was lost, came back or changed its state.
     void path_changed() noexcept { policy_->path_changed(); }
     void set_policy(std::unique_ptr<IoPolicy> policy);
     [[nodiscard]] const IoPolicy& policy() const noexcept { return *policy_; }
@@ -66,7 +61,6 @@ private:
     struct Entry {
         std::string name;
         Path* path = nullptr;
-        record::PathCounters* counters = nullptr;
         std::uint32_t distance = kLocalDistance;
         std::size_t position = kNoPath; ///< among the candidates; kNoPath when disabled
         bool enabled = true;

@@ -40,8 +40,8 @@ TEST(Failure, maps_every_class_to_an_errno_and_says_whether_another_path_may_hel
 class FailureText : public testing::Test {
 protected:
     FailureText() : set(make_io_policy("numa").value()) {
-        set.add("fast", a, counters);
-        set.add("slow", b, counters);
+        set.add("fast", a);
+        set.add("slow", b);
         request.operation = Operation::write;
         request.offset = 8192;
         request.length = 4096;
@@ -49,7 +49,6 @@ protected:
 
     FakePath a;
     FakePath b;
-    record::PathCounters counters{};
     PathSet set;
     Request request;
 };

@@ -13,8 +13,8 @@ namespace {
 class PathSetTest : public testing::Test {
 protected:
     PathSetTest() : set(make_io_policy("round-robin").value()) {
-        set.add("p0", a, a_counters);
-        set.add("p1", b, b_counters);
+        set.add("p0", a);
+        set.add("p1", b);
     }
 
     Request& finish_one() {
@@ -25,8 +25,6 @@ protected:
     static constexpr Nanoseconds now = 9'000;
     FakePath a;
     FakePath b;
-    record::PathCounters a_counters{};
-    record::PathCounters b_counters{};
     PathSet set;
     RequestList finished;
 };
@@ -136,36 +134,6 @@ TEST_F(PathSetTest, goes_on_after_the_device_refused_an_io) {
     (void)finish_one();
     set.submit(second);
     EXPECT_EQ(second.path, 1);
-}
-
-TEST_F(PathSetTest, counts_what_is_outstanding_on_a_path) {
-    Request request;
-    request.queued_at = 1'000;
-    set.submit(request);
-    EXPECT_EQ(a_counters.depth.outstanding.get(), 1U);
-    EXPECT_EQ(b_counters.depth.outstanding.get(), 0U);
-    set.arrivals().push(request);
-    (void)finish_one();
-    EXPECT_EQ(a_counters.depth.outstanding.get(), 0U);
-    EXPECT_EQ(a_counters.depth.area.get(), now - 1'000);
-}
-
-TEST_F(PathSetTest, counts_an_error_on_the_path_that_failed) {
-    Request request;
-    set.submit(request);
-    request.error_class = ErrorClass::io_error;
-    set.arrivals().push(request);
-    (void)finish_one();
-    EXPECT_EQ(a_counters.errors[static_cast<std::size_t>(ErrorClass::io_error)].get(), 1U);
-}
-
-TEST_F(PathSetTest, searches_anew_when_told_of_a_state) {
-    Request request;
-    set.submit(request);
-    set.set_state(1, PathState::inaccessible);
-    EXPECT_EQ(b.state(), PathState::inaccessible);
-    set.submit(request);
-    EXPECT_EQ(request.path, 0);
 }
 
 TEST_F(PathSetTest, keeps_io_away_from_a_disabled_path) {
