@@ -5,11 +5,11 @@
 // Life of one fio job, which is one `struct mpath_job`:
 //
 //   process           thread            calls
-//   fio's parent      main              mpath_job_setup(); then mpath_results_*() to name the results
+//   fio's parent      main              mpath_job_setup(); then mpath_results_names()
 //   the job           fio's job thread  mpath_job_start()
 //                                       { queue commit getevents event account reset } ...
 //                                       mpath_job_stop()
-//   fio's parent      another           after the job's stop(): mpath_results_value()
+//   fio's parent      another           after the job's stop(): mpath_results_values()
 //   fio's parent      main, at exit     mpath_render_table()
 //   fio's parent      main              mpath_job_free()
 //
@@ -55,7 +55,7 @@ struct mpath_options {
     uint32_t nr_io_queues;   ///< per path, 1..1024
     uint32_t queue_size;     ///< entries, 16..1024
     uint32_t keep_alive_tmo; ///< seconds, 0 = off
-    uint64_t interval_ns;    ///< length of an interval of the time series, 10 ms or more
+    uint64_t interval_ns;    ///< length of an interval of the time series, 10 ms to 30 minutes
     bool allow_mounted_write;
 };
 
@@ -144,8 +144,9 @@ void mpath_job_free(struct mpath_job* job);
 /// its clock afterwards.
 /// @param terminate    set by fio, possibly from another process, when the job shall end; looked at at least
 ///                     every 100 ms while getevents() waits, see there
-/// @param buffers      memory that all I/O buffers of this job lie in; stays where it is until just before
-///                     stop(). NULL if the job transfers no data (trims only)
+/// @param buffers      memory that all I/O buffers of this job lie in, iodepth times the largest block; page
+///                     aligned, unless iomem_align= shifts it; there until just before stop(). NULL if the
+///                     job transfers no data (trims only)
 /// @param buffers_size bytes
 /// If it fails, stop() is called nevertheless.
 int mpath_job_start(struct mpath_job* job, const volatile bool* terminate, void* buffers, size_t buffers_size,
@@ -165,7 +166,7 @@ int mpath_job_start(struct mpath_job* job, const volatile bool* terminate, void*
 void mpath_job_queue(struct mpath_job* job, uint32_t index, enum mpath_operation operation, void* buffer,
                      uint64_t offset, uint64_t length);
 
-/// Everything queued may be sent. fio calls it after iodepth_batch I/Os (default 1) and before it waits, also
+/// Everything queued may be sent. fio calls it after iodepth_batch I/Os (default 1) and before it waits; not
 /// when nothing was queued. Sending may be put off until the next getevents(), which fio always calls before
 /// it sleeps (thinktime=, rate=), but not before it has filled its queue depth: buffers that take long to
 /// generate (verify, refill_buffers) can lie in between. fio's submission latency ends here.
@@ -235,11 +236,13 @@ enum { MPATH_RESULT_NAME_SIZE = 64, MPATH_RESULT_VALUE_SIZE = 128 };
 /// on nothing but the jobs' paths. Asked for after every setup() with the block's jobs so far: fio shows the
 /// list of the last one.
 size_t mpath_results_count(struct mpath_job* const* jobs, size_t count);
-void mpath_results_name(struct mpath_job* const* jobs, size_t count, size_t i,
-                        char name[MPATH_RESULT_NAME_SIZE]);
-/// "null" for what was not measured; never empty.
-void mpath_results_value(struct mpath_job* const* jobs, size_t count, size_t i,
-                         char value[MPATH_RESULT_VALUE_SIZE]);
+/// Fills names[0..n-1], n being what mpath_results_count() said of the same jobs.
+void mpath_results_names(struct mpath_job* const* jobs, size_t count, char (*names)[MPATH_RESULT_NAME_SIZE],
+                         size_t n);
+/// Likewise. "null" for what was not measured; never empty. Called when one of the jobs has stopped; the
+/// others may still run, or be dead.
+void mpath_results_values(struct mpath_job* const* jobs, size_t count,
+                          char (*values)[MPATH_RESULT_VALUE_SIZE], size_t n);
 
 #ifdef __cplusplus
 }

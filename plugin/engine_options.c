@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "plugin/engine_options.h"
+
+// allow_mounted_write= is one of fio's own options: it can't be defined again, and means what we need.
+
+#define OURS .category = FIO_OPT_C_ENGINE, .group = FIO_OPT_G_INVALID
+
+struct fio_option engine_option_table[] = {
+    {
+        .name = "paths",
+        .lname = "Paths to the device",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, paths),
+        .help =
+            "Required. All paths to the device, comma-separated, each "
+            "[name=]nvme+tcp://HOST[:PORT]/SUBNQN/NSID. "
+            "PORT is 4420 unless given; an IPv6 address stands in brackets; ',' and '/' inside the NQN are "
+            "written %2C and %2F. Unnamed paths are called p0, p1, ... by their place in the list. All must "
+            "lead to the same device, or the job is refused. filename= is then only a label. Writing to "
+            "a device that this host has mounted or in use needs fio's own allow_mounted_write=1",
+        OURS,
+    },
+    {
+        .name = "path",
+        .lname = "Paths used by this job",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, path),
+        .help = "Which of paths= this job connects and uses: names or places in the list (from 0), "
+                "comma-separated. "
+                "Default: all of them",
+        OURS,
+    },
+    {
+        .name = "min_paths",
+        .lname = "Least number of usable paths",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, min_paths),
+        .minval = 1,
+        .maxval = 1024,
+        .def = "1",
+        .help = "The job is refused if fewer of its paths than this can be connected and are optimized or "
+                "non-optimized. 1 to 1024, default 1",
+        OURS,
+    },
+    {
+        .name = "iopolicy",
+        .lname = "I/O policy",
+        .type = FIO_OPT_STR,
+        .off1 = offsetof(struct engine_options, iopolicy),
+        .def = "round-robin",
+        .posval =
+            {
+                {
+                    .ival = "round-robin",
+                    .oval = MPATH_ROUND_ROBIN,
+                    .help = "The next optimized path each time; non-optimized ones only if there is no other",
+                },
+                {
+                    .ival = "queue-depth",
+                    .oval = MPATH_QUEUE_DEPTH,
+                    .help = "The optimized path with the fewest I/Os outstanding",
+                },
+                {
+                    .ival = "numa",
+                    .oval = MPATH_NUMA,
+                    .help = "One path while it is usable: the first optimized one",
+                },
+            },
+        .help =
+            "Which path an I/O takes, by the rule of the Linux kernel's native multipath of the same name, "
+            "but within this job instead of within the host. Default round-robin",
+        OURS,
+    },
+    {
+        .name = "nr_io_queues",
+        .lname = "I/O queues per path",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, nr_io_queues),
+        .minval = 1,
+        .maxval = 1024,
+        .def = "1",
+        .help =
+            "I/O queues of this job on each of its paths; every queue is one TCP connection. The target may "
+            "grant fewer. 1 to 1024, default 1",
+        OURS,
+    },
+    {
+        .name = "queue_size",
+        .lname = "Entries per I/O queue",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, queue_size),
+        .minval = 16,
+        .maxval = 1024,
+        .def = "128",
+        .help =
+            "Entries of each I/O queue, one of which stays free; what does not fit waits in the engine. The "
+            "target may grant fewer. 16 to 1024, default 128",
+        OURS,
+    },
+    {
+        .name = "keep_alive_tmo",
+        .lname = "Keep-alive timeout",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, keep_alive_tmo),
+        .maxval = 86400,
+        .def = "5",
+        .help = "Seconds after which a path's target may drop us if it has heard nothing; the engine sends "
+                "keep-alives in time, also while fio sleeps. 0 switches it off. 0 to 86400, default 5",
+        OURS,
+    },
+    {
+        .name = "hostnqn",
+        .lname = "Host NQN",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, hostnqn),
+        .help = "The NVMe Qualified Name this host gives to targets. Default: /etc/nvme/hostnqn, else one "
+                "generated "
+                "for this host",
+        OURS,
+    },
+    {
+        .name = "hostid",
+        .lname = "Host identifier",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, hostid),
+        .help = "The UUID this host gives to targets. Default: /etc/nvme/hostid, else one generated for this "
+                "host",
+        OURS,
+    },
+    {
+        .name = "mpath_log",
+        .lname = "Prefix of the record",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, mpath_log),
+        .help =
+            "Each job writes its record, everything it measured and under which conditions, to the JSON file "
+            "PREFIX_mpath.N.json, N being fio's number of the job. Default: no record",
+        OURS,
+    },
+    {
+        .name = "mpath_interval",
+        .lname = "Interval of the record",
+        .type = FIO_OPT_STR_VAL_TIME,
+        .off1 = offsetof(struct engine_options, mpath_interval),
+        .minval = 10 * 1000,
+        .maxval = 1800ULL * 1000 * 1000,
+        .is_seconds = 1,
+        .is_time = 1,
+        .def = "1",
+        .help =
+            "Length of an interval of the time series in the record, and time between two checkpoints of the "
+            "record's file: seconds, or with a unit, as 500ms. 10ms to 30m, default 1s",
+        OURS,
+    },
+    {.name = NULL},
+};
+
+static const char* given_or_null(const char* text) {
+    return text && text[0] ? text : NULL;
+}
+
+struct mpath_options options_for_core(const struct engine_options* given, bool allow_mounted_write) {
+    return (struct mpath_options){
+        .paths = given_or_null(given->paths),
+        .path = given_or_null(given->path),
+        .hostnqn = given_or_null(given->hostnqn),
+        .hostid = given_or_null(given->hostid),
+        .mpath_log = given_or_null(given->mpath_log),
+        .min_paths = given->min_paths,
+        .iopolicy = given->iopolicy,
+        .nr_io_queues = given->nr_io_queues,
+        .queue_size = given->queue_size,
+        .keep_alive_tmo = given->keep_alive_tmo,
+        .interval_ns = given->mpath_interval * 1000,
+        .allow_mounted_write = allow_mounted_write,
+    };
+}

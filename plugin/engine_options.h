@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The options this engine adds to fio's. What fio does not find here or among its own it refuses by itself.
+ */
+#pragma once
+
+#include "plugin/bridge.h"
+#include "plugin/fio_compat.h"
+
+/* As fio stores them. It writes a pointer over the first member, and takes offset 0 for "no offset". */
+struct engine_options {
+    void* fio_reserved;
+    char* paths;
+    char* path;
+    char* hostnqn;
+    char* hostid;
+    char* mpath_log;
+    unsigned int min_paths;
+    unsigned int iopolicy;
+    unsigned int nr_io_queues;
+    unsigned int queue_size;
+    unsigned int keep_alive_tmo;
+    unsigned long long mpath_interval; /* microseconds */
+};
+
+extern struct fio_option engine_option_table[];
+
+/* For the core. Strings stay fio's: they are gone when the job has started. */
+struct mpath_options options_for_core(const struct engine_options* given, bool allow_mounted_write);
