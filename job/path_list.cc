@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "job/path_list.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace mpath::job {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kReservedNames = {"all", "optimized", "non-optimized"};
+
+bool is_letter(char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_digit(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t";
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        parts.push_back(trimmed(text.substr(0, comma)));
+        if (comma == std::string_view::npos) {
+            return parts;
+        }
+        text.remove_prefix(comma + 1);
+    }
+}
+
+/// The name before a '=', which can only stand before the first ':' or '/': the rest may contain it.
+std::pair<std::optional<std::string_view>, std::string_view> split_name(std::string_view entry) {
+    const std::size_t end = entry.find_first_of("=:/");
+    if (end == std::string_view::npos || entry[end] != '=') {
+        return {std::nullopt, entry};
+    }
+    return {trimmed(entry.substr(0, end)), trimmed(entry.substr(end + 1))};
+}
+
+/// Letters, digits, '-', '_' and '.', a letter first: what is left of ',' '=' '+' '/' '@' ':' is free for
+/// options that combine names, and no name can be taken for an index.
+Result<void> check_name(std::string_view name) {
+    if (name.empty()) {
+        return failure(EINVAL, "the name before '=' is empty");
+    }
+    if (name.size() > kMaxPathName) {
+        return failure(EINVAL, "the name '{}' is longer than {} characters", name, kMaxPathName);
+    }
+    const bool good =
+        is_letter(name.front()) && std::all_of(name.begin(), name.end(), [](char c) {
+            return is_letter(c) || is_digit(c) || std::string_view("-_.").find(c) != std::string_view::npos;
+        });
+    if (!good) {
+        return failure(EINVAL,
+                       "the name '{}' must begin with a letter and consist of letters, digits, '-', '_' "
+                       "and '.'",
+                       name);
+    }
+    if (std::find(kReservedNames.begin(), kReservedNames.end(), name) != kReservedNames.end()) {
+        return failure(EINVAL, "the name '{}' is reserved, because path={} means something else", name, name);
+    }
+    return {};
+}
+
+Result<nvme::Uri> parse_path_uri(std::string_view uri) {
+    if (uri.empty()) {
+        return failure(EINVAL, "there is no path; write nvme+tcp://host[:port]/subnqn/nsid");
+    }
+    if (uri.starts_with("iscsi://")) {
+        return failure(ENOTSUP, "'{}': iscsi:// is not spoken by this version, nvme+tcp:// is", uri);
+    }
+    if (uri.starts_with("/dev/")) {
+        return failure(ENOTSUP,
+                       "'{}': kernel block devices are not driven by this version; name the target's "
+                       "addresses as nvme+tcp://host[:port]/subnqn/nsid",
+                       uri);
+    }
+    if (uri.find("://") == std::string_view::npos) {
+        return failure(EINVAL, "'{}' has no scheme; write nvme+tcp://host[:port]/subnqn/nsid", uri);
+    }
+    return nvme::parse_uri(uri);
+}
+
+Result<PathSpec> parse_entry(std::string_view entry, std::size_t index) {
+    if (entry.empty()) {
+        return failure(EINVAL, "is empty");
+    }
+    const auto [name, uri_text] = split_name(entry);
+    if (name) {
+        if (auto good = check_name(*name); !good) {
+            return tl::unexpected(good.error());
+        }
+    }
+    auto uri = parse_path_uri(uri_text);
+    if (!uri) {
+        return tl::unexpected(uri.error());
+    }
+    return PathSpec{name ? std::string(*name) : fmt::format("p{}", index), std::move(*uri)};
+}
+
+std::string names_of(std::span<const PathSpec> list) {
+    std::string names;
+    for (const PathSpec& path : list) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", path.name);
+    }
+    return names;
+}
+
+/// The index that `word` is or names.
+std::optional<std::uint16_t> find_path(std::string_view word, std::span<const PathSpec> list) {
+    if (!word.empty() && std::all_of(word.begin(), word.end(), is_digit)) {
+        std::uint16_t index = 0;
+        const auto [stop, problem] = std::from_chars(word.data(), word.data() + word.size(), index);
+        return problem == std::errc() && index < list.size() ? std::optional(index) : std::nullopt;
+    }
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const PathSpec& path) { return path.name == word; });
+    return found == list.end() ? std::nullopt
+                               : std::optional(static_cast<std::uint16_t>(found - list.begin()));
+}
+
+PathSelection all_of(std::span<const PathSpec> list, multipath::StateFilter filter) {
+    PathSelection selection;
+    selection.indices.resize(list.size());
+    std::iota(selection.indices.begin(), selection.indices.end(), std::uint16_t{0});
+    selection.filter = filter;
+    return selection;
+}
+
+} // namespace
+
+Result<std::vector<PathSpec>> parse_path_list(std::string_view text) {
+    if (trimmed(text).empty()) {
+        return failure(EINVAL,
+                       "paths= names no path; write paths=[name=]nvme+tcp://host[:port]/subnqn/nsid,…");
+    }
+    const auto entries = split_at_commas(text);
+    if (entries.size() > kMaxPaths) {
+        return failure(EINVAL, "paths= lists {} paths, at most {} are possible", entries.size(), kMaxPaths);
+    }
+    std::vector<PathSpec> list;
+    for (const std::string_view entry : entries) {
+        const std::size_t number = list.size() + 1;
+        auto path = parse_entry(entry, list.size());
+        if (!path) {
+            return failure_in(fmt::format("paths= entry {}", number), path.error());
+        }
+        const auto same = find_path(path->name, list);
+        if (same) {
+            return failure(EINVAL, "paths= entry {}: the name {} is that of entry {} already", number,
+                           path->name, *same + 1);
+        }
+        list.push_back(std::move(*path));
+    }
+    return list;
+}
+
+Result<PathSelection> parse_path_selection(std::string_view text, std::span<const PathSpec> list) {
+    const auto words = split_at_commas(text);
+    if (words.size() == 1) {
+        const std::string_view word = words.front();
+        if (word == "all") {
+            return all_of(list, multipath::StateFilter::any);
+        }
+        if (word == "optimized") {
+            return all_of(list, multipath::StateFilter::optimized);
+        }
+        if (word == "non-optimized") {
+            return all_of(list, multipath::StateFilter::non_optimized);
+        }
+        if (word.empty()) {
+            return failure(EINVAL, "path= names no path; paths= has {}", names_of(list));
+        }
+    }
+    PathSelection selection;
+    for (const std::string_view word : words) {
+        if (std::find(kReservedNames.begin(), kReservedNames.end(), word) != kReservedNames.end()) {
+            return failure(EINVAL, "path={}: '{}' stands alone, not beside other paths", text, word);
+        }
+        const auto index = find_path(word, list);
+        if (!index) {
+            return failure(EINVAL, "path={}: '{}' is no path; paths= has {} (indices 0 to {})", text, word,
+                           names_of(list), list.size() - 1);
+        }
+        selection.indices.push_back(*index);
+    }
+    std::sort(selection.indices.begin(), selection.indices.end());
+    const auto end = std::unique(selection.indices.begin(), selection.indices.end());
+    selection.indices.erase(end, selection.indices.end());
+    return selection;
+}
+
+} // namespace mpath::job
