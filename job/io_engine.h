@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a job's I/O thread does: takes I/Os, sends them in batches, hands completions out and counts.
+// Nothing here allocates, locks or formats once the paths are added.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "job/path_news.h"
+#include "live/job_slot.h"
+#include "multipath/path_set.h"
+#include "net/reactor.h"
+#include "path/path.h"
+#include "path/request.h"
+
+namespace mpath::job {
+
+class IoEngine final : private PathListener {
+public:
+    /// All references outlive the engine. `terminate` may be set by anybody at any time. Every `interval`,
+    /// publish() is called.
+    IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, const PathNews& news,
+             const volatile bool& terminate, std::uint32_t iodepth, Nanoseconds interval,
+             std::unique_ptr<multipath::IoPolicy> policy);
+    ~IoEngine() override;
+
+    /// For making a path: where it tells that it was lost, and where it pushes what it completes.
+    [[nodiscard]] PathListener& listener() noexcept { return *this; }
+    [[nodiscard]] RequestList& completions() noexcept { return paths_.arrivals(); }
+    /// In the order of the slot's paths; all of them before the first queue().
+    void add_path(std::string name, std::unique_ptr<Path> path);
+    void set_filter(multipath::StateFilter filter) noexcept { paths_.set_filter(filter); }
+    [[nodiscard]] const multipath::PathSet& paths() const noexcept { return paths_; }
+
+    void queue(std::uint32_t index, Operation operation, std::byte* buffer, std::uint64_t offset,
+               std::uint32_t length) noexcept;
+    void commit() noexcept;
+    /// As mpath_job_getevents().
+    std::uint32_t getevents(std::uint32_t min, std::uint32_t max) noexcept;
+    [[nodiscard]] const Request& event(std::uint32_t i) const noexcept { return *events_[i]; }
+    [[nodiscard]] const Request& request(std::uint32_t index) const noexcept { return requests_[index]; }
+
+    /// The I/O of this index, just handed out, is one that fio counts.
+    void account(std::uint32_t index) noexcept;
+    void set_accounting(bool accounting) noexcept;
+    /// Forgets all that was counted.
+    void reset() noexcept;
+    /// Copies what paths and thread count for themselves into the slot.
+    void publish() noexcept;
+
+    /// Disconnects every path in order, and returns when the kernel holds no memory of theirs any more: at
+    /// once, because what is under way is cancelled.
+    void close() noexcept;
+
+private:
+    struct ThreadUsage {
+        std::uint64_t user = 0;   ///< nanoseconds
+        std::uint64_t system = 0; ///< nanoseconds
+        std::uint64_t voluntary_switches = 0;
+        std::uint64_t involuntary_switches = 0;
+    };
+
+    static ThreadUsage thread_usage() noexcept;
+    void on_path_lost(std::uint16_t index, const Error& error) noexcept override;
+    void take_news() noexcept;
+    void flush() noexcept;
+    void wait_for_arrivals() noexcept;
+    void look(Nanoseconds max_wait) noexcept;
+    void take_finished(std::uint32_t max) noexcept;
+    void collect() noexcept;
+    void sample_zeroes(Request& request) noexcept;
+    void give_up() noexcept;
+
+    const Clock& clock_;
+    net::Reactor& reactor_;
+    live::JobSlot& slot_;
+    const PathNews& news_;
+    std::uint32_t news_seen_ = 0;
+    const volatile bool& terminate_;
+    multipath::PathSet paths_;
+    std::vector<std::unique_ptr<Path>> owned_paths_;
+    std::vector<live::PathSlot*> path_slots_;
+    std::vector<Request> requests_;
+
+    RequestList finished_; ///< completed, not yet handed out
+    std::vector<Request*> events_;
+    Nanoseconds handed_out_at_ = 0;
+
+    std::uint32_t outstanding_ = 0; ///< taken and not yet finished
+    std::uint32_t unsent_ = 0;      ///< taken since the last flush
+    Nanoseconds unsent_since_ = 0;
+    Nanoseconds queued_at_ = 0;  ///< when the latest I/O was taken
+    Nanoseconds looked_at_ = 0;  ///< when the sockets were looked at last
+    Nanoseconds give_up_at_ = 0; ///< 0: nobody asked to terminate yet
+    bool gave_up_ = false;
+
+    Nanoseconds interval_;
+    Nanoseconds publish_at_ = 0;
+    std::uint32_t reads_seen_ = 0;
+    std::vector<PathTraffic> traffic_before_; ///< at the last reset
+    ThreadUsage usage_before_;
+    std::uint64_t system_calls_before_ = 0;
+};
+
+} // namespace mpath::job

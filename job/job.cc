@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "job/job.h"
+
+#include <algorithm>
+
+#include "job/mounted_device.h"
+#include "job/probe.h"
+#include "nvme/host.h"
+#include "nvme/io_path.h"
+
+namespace mpath::job {
+namespace {
+
+/// For reaching a target and for everything it has to say before the first I/O.
+constexpr Nanoseconds kConnectTimeout = 10 * kSecond;
+
+/// The control block of this run: made for the first job, gone with the last.
+Result<std::shared_ptr<live::ControlBlock>> run_block() {
+    static std::weak_ptr<live::ControlBlock> current;
+    if (auto block = current.lock()) {
+        return block;
+    }
+    auto made = live::ControlBlock::create();
+    if (!made) {
+        return tl::unexpected<Error>(made.error());
+    }
+    auto block = std::make_shared<live::ControlBlock>(std::move(*made));
+    current = block;
+    return block;
+}
+
+/// A target that has no controller left does not know who takes them all; we do.
+Error with_association_count(Error error, const live::ControlBlock* block, std::size_t own_paths) {
+    if (error.code == EBUSY) {
+        std::size_t count = own_paths;
+        for (const live::JobSlot* job :
+             block != nullptr ? block->jobs() : std::vector<const live::JobSlot*>{}) {
+            count += job->path_count;
+        }
+        error.text += fmt::format(" (this run asks for {} associations so far, one per job and path)", count);
+    }
+    return error;
+}
+
+} // namespace
+
+Job::Job(Options options, FioJob fio_job) : options_(std::move(options)), fio_job_(std::move(fio_job)) {}
+
+Job::~Job() = default;
+
+// ---- setup
+
+Result<std::unique_ptr<Job>> Job::setup(Options options, FioJob fio_job) {
+    std::unique_ptr<Job> job(new Job(std::move(options), std::move(fio_job)));
+    if (auto chosen = job->choose_paths(); !chosen) {
+        return tl::unexpected<Error>(chosen.error());
+    }
+    auto block = run_block();
+    if (!block) {
+        return tl::unexpected<Error>(block.error());
+    }
+    job->block_ = std::move(*block);
+    if (auto asked = job->ask_paths(); !asked) {
+        return tl::unexpected<Error>(asked.error());
+    }
+    return job;
+}
+
+Result<void> Job::choose_paths() {
+    auto list = parse_path_list(options_.paths);
+    if (!list) {
+        return tl::unexpected<Error>(list.error());
+    }
+    auto selection = parse_path_selection(options_.path.value_or("all"), *list);
+    if (!selection) {
+        return tl::unexpected<Error>(selection.error());
+    }
+    filter_ = selection->filter;
+    for (const std::uint16_t index : selection->indices) {
+        paths_.push_back((*list)[index]);
+        path_names_.push_back(paths_.back().name);
+    }
+    auto host = nvme::host_identity(options_.hostnqn ? options_.hostnqn->c_str() : nullptr,
+                                    options_.hostid ? options_.hostid->c_str() : nullptr);
+    if (!host) {
+        return tl::unexpected<Error>(host.error());
+    }
+    controller_options_.host = *host;
+    controller_options_.io_queues = options_.nr_io_queues;
+    controller_options_.queue_size = options_.queue_size;
+    controller_options_.keep_alive_ms = options_.keep_alive_seconds * 1000;
+    controller_options_.connect_timeout = kConnectTimeout;
+    return {};
+}
+
+Result<void> Job::ask_paths() {
+    std::vector<nvme::Uri> uris;
+    for (const PathSpec& path : paths_) {
+        uris.push_back(path.uri);
+    }
+    auto facts = probe(clock_, uris, controller_options_);
+    if (!facts) {
+        return tl::unexpected<Error>(facts.error());
+    }
+    if (auto agreed = agree_on_device(*facts); !agreed) {
+        return agreed;
+    }
+    if (auto free = check_not_in_use(); !free) {
+        return free;
+    }
+    return add_slot(*facts);
+}
+
+Result<void> Job::agree_on_device(const std::vector<Result<nvme::ControllerFacts>>& facts) {
+    const nvme::ControllerFacts* first = nullptr;
+    std::string first_name;
+    std::size_t usable = 0;
+    std::vector<Error> errors;
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+        const std::string& name = path_names_[i];
+        if (!facts[i]) {
+            const Error error = with_association_count(facts[i].error(), block_.get(), paths_.size());
+            errors.push_back({error.code, fmt::format("path {}: {}", name, error.text)});
+            continue;
+        }
+        const nvme::ControllerFacts& one = *facts[i];
+        if (first == nullptr) {
+            first = &one;
+            first_name = name;
+            identity_ = one.identity;
+            limits_ = one.limits;
+        } else if (one.identity != first->identity) {
+            return failure(
+                ENODEV,
+                "paths {} and {} lead to different devices ({} and {}): give each device a job of its own",
+                first_name, name, first->identity.text(), one.identity.text());
+        } else if (one.limits.block_size != first->limits.block_size ||
+                   one.limits.size != first->limits.size) {
+            return failure(
+                ENODEV,
+                "paths {} and {} disagree about the device: {} blocks of {} bytes and {} blocks of {} bytes",
+                first_name, name, first->limits.size / first->limits.block_size, first->limits.block_size,
+                one.limits.size / one.limits.block_size, one.limits.block_size);
+        }
+        limits_.can_trim = limits_.can_trim && one.limits.can_trim;
+        limits_.read_only = limits_.read_only || one.limits.read_only;
+        if (is_usable(one.state)) {
+            ++usable;
+        } else {
+            errors.push_back({ENOLINK, fmt::format("path {} is {}", name, to_string(one.state))});
+        }
+    }
+    if (first != nullptr && facts.size() > 1 && first->identity.kind == DeviceIdentity::Kind::none) {
+        return failure(
+            ENODEV,
+            "the device has no UUID, NGUID or EUI64, so nothing says that its paths lead to the same one: "
+            "use one path");
+    }
+    if (usable < options_.min_paths) {
+        return tl::unexpected<Error>(too_few_paths(usable, errors));
+    }
+    return {};
+}
+
+Error Job::too_few_paths(std::size_t usable, const std::vector<Error>& errors) const {
+    std::string text;
+    if (errors.size() == 1 && paths_.size() == 1) {
+        return errors.front();
+    }
+    text = usable == 0 ? "no usable path"
+                       : fmt::format("{} of {} paths usable, min_paths={}", usable, paths_.size(),
+                                     options_.min_paths);
+    for (const Error& error : errors) {
+        text += fmt::format("; {}", error.text);
+    }
+    return {errors.empty() ? EINVAL : errors.front().code, text};
+}
+
+Result<void> Job::check_not_in_use() const {
+    if (!fio_job_.does[1] && !fio_job_.does[2]) {
+        return {};
+    }
+    if (options_.allow_mounted_write) {
+        return {};
+    }
+    if (const auto use = describe_use(find_local_devices(identity_))) {
+        return failure(EBUSY,
+                       "{}; writing to it past the kernel would destroy what is there: stop using it, or set "
+                       "allow_mounted_write=1",
+                       *use);
+    }
+    return {};
+}
+
+Result<void> Job::add_slot(const std::vector<Result<nvme::ControllerFacts>>& facts) {
+    live::JobDescription description;
+    description.thread_number = fio_job_.thread_number;
+    description.group_id = fio_job_.group_id;
+    description.group_reporting = fio_job_.group_reporting;
+    description.name = fio_job_.name;
+    description.iopolicy = options_.iopolicy;
+    for (const PathSpec& path : paths_) {
+        description.paths.push_back({path.name, path.uri.address()});
+    }
+    auto slot = block_->add_job(description);
+    if (!slot) {
+        return tl::unexpected<Error>(slot.error());
+    }
+    slot_ = *slot;
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+        live::PathSlot& path = slot_->path(i);
+        if (!facts[i]) {
+            slot_->events.add(clock_.now(), clock_.utc(), static_cast<std::uint16_t>(i),
+                              record::EventKind::refused, facts[i].error().text);
+            continue;
+        }
+        path.device.set(facts[i]->identity.text());
+        path.model.set(facts[i]->model.model);
+        path.serial.set(facts[i]->model.serial);
+        path.firmware.set(facts[i]->model.firmware);
+        path.set_state(facts[i]->state);
+        if (facts[i]->ana_group != 0) {
+            path.group.set(facts[i]->ana_group);
+        }
+    }
+    return {};
+}
+
+// ---- the job
+
+Result<void> Job::start(const volatile bool& terminate) {
+    auto reactor =
+        net::make_reactor(clock_, 4 * static_cast<unsigned>(paths_.size()) * options_.nr_io_queues);
+    if (!reactor) {
+        return tl::unexpected<Error>(reactor.error());
+    }
+    reactor_ = std::move(*reactor);
+    std::vector<nvme::Uri> uris;
+    for (const PathSpec& path : paths_) {
+        uris.push_back(path.uri);
+    }
+    keeper_ = std::make_unique<Keeper>(clock_, std::move(uris), controller_options_, slot_->events,
+                                       options_.interval, [] {});
+    auto connections = keeper_->connect();
+    if (!connections) {
+        return tl::unexpected<Error>(connections.error());
+    }
+    return attach(std::move(*connections), terminate);
+}
+
+Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate) {
+    auto policy = multipath::make_io_policy(options_.iopolicy);
+    if (!policy) {
+        return tl::unexpected<Error>(policy.error());
+    }
+    engine_ = std::make_unique<IoEngine>(clock_, *reactor_, *slot_, keeper_->news(), terminate,
+                                         fio_job_.iodepth, options_.interval, std::move(*policy));
+    engine_->set_filter(filter_);
+    std::vector<Error> errors;
+    for (std::size_t i = 0; i < connections.size(); ++i) {
+        const auto index = static_cast<std::uint16_t>(i);
+        Result<PathConnection>& connection = connections[i];
+        if (connection && connection->facts.identity != identity_) {
+            connection = failure(ENODEV, "it leads to another device now ({}, before {})",
+                                 connection->facts.identity.text(), identity_.text());
+        }
+        auto path = std::make_unique<nvme::IoPath>(index, paths_[i].uri.nsid,
+                                                   connection ? connection->facts.limits : limits_,
+                                                   engine_->completions(), engine_->listener());
+        if (connection) {
+            path->set_state(connection->facts.state);
+            slot_->path(i).set_state(connection->facts.state);
+            path->attach(*reactor_, std::move(connection->queues));
+            slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::connected,
+                              connection->facts.address);
+        } else {
+            const Error error = with_association_count(connection.error(), block_.get(), 0);
+            errors.push_back({error.code, fmt::format("path {}: {}", path_names_[i], error.text)});
+            slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::refused, error.text);
+        }
+        engine_->add_path(path_names_[i], std::move(path));
+    }
+    if (const std::size_t usable = engine_->paths().usable(); usable < options_.min_paths) {
+        return tl::unexpected<Error>(too_few_paths(usable, errors));
+    }
+    return {};
+}
+
+Result<void> Job::stop() {
+    if (engine_) {
+        engine_->close();
+        engine_->publish();
+        engine_->set_accounting(false);
+    }
+    if (keeper_) {
+        keeper_->stop();
+    }
+    engine_.reset();
+    reactor_.reset();
+    keeper_.reset();
+    return {};
+}
+
+} // namespace mpath::job

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The thread that keeps a job's paths alive while fio is elsewhere. It owns the controllers (admin
+// connections): connects them and their I/O queues, sends keep-alives, takes asynchronous events, ends them
+// in order. I/O queues are handed to the I/O thread once connected. Nothing it does makes the I/O thread
+// wait.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "job/path_news.h"
+#include "live/event_log.h"
+#include "net/reactor.h"
+#include "net/wakeup.h"
+#include "nvme/controller.h"
+#include "nvme/uri.h"
+
+namespace mpath::job {
+
+/// A path that is up: what the keeper hands to the I/O thread.
+struct PathConnection {
+    nvme::ControllerFacts facts;
+    std::vector<nvme::ConnectedQueue> queues;
+};
+
+class Keeper {
+public:
+    /// `on_interval` is called on the keeper's thread every `interval` after all paths were tried.
+    Keeper(const Clock& clock, std::vector<nvme::Uri> paths, nvme::ControllerOptions options,
+           live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval);
+    Keeper(const Keeper&) = delete;
+    Keeper& operator=(const Keeper&) = delete;
+    ~Keeper();
+
+    /// Starts the thread and waits until every path is connected or has failed; one result a path, in order.
+    /// Fails as a whole when there can be no thread or reactor.
+    Result<std::vector<Result<PathConnection>>> connect();
+    [[nodiscard]] const PathNews& news() const noexcept { return news_; }
+    /// Shuts all controllers down in order and joins the thread.
+    void stop();
+
+private:
+    class Association;
+
+    void run();
+    void serve(net::Reactor& reactor);
+    void arm_interval(net::Reactor& reactor, Nanoseconds due);
+
+    const Clock& clock_;
+    std::vector<nvme::Uri> uris_;
+    nvme::ControllerOptions options_;
+    live::EventLog& events_;
+    Nanoseconds interval_;
+    std::function<void()> on_interval_;
+    PathNews news_;
+
+    std::vector<std::unique_ptr<Association>> associations_; ///< the keeper's thread only
+    std::unique_ptr<net::Wakeup> wakeup_;
+    bool stopping_ = false; ///< the keeper's thread only
+
+    std::mutex mutex_; ///< guards the hand-over below
+    std::condition_variable connected_;
+    std::optional<Result<std::vector<Result<PathConnection>>>> connections_;
+    std::thread thread_;
+};
+
+} // namespace mpath::job

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a job was asked to do, as the core keeps it: plugin/bridge.h has the meaning of every field.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+
+namespace mpath::job {
+
+struct Options {
+    std::string paths;
+    std::optional<std::string> path;
+    std::optional<std::string> hostnqn;
+    std::optional<std::string> hostid;
+    std::optional<std::string> log_prefix;
+    std::uint32_t min_paths = 1;
+    std::string iopolicy = "round-robin";
+    std::uint16_t nr_io_queues = 1;
+    std::uint16_t queue_size = 128;
+    std::uint32_t keep_alive_seconds = 5;
+    Nanoseconds interval = kSecond;
+    bool allow_mounted_write = false;
+};
+
+/// Index: plugin/bridge.h's directions.
+template <typename T>
+using PerDirection = std::array<T, 3>;
+
+struct FioJob {
+    std::string fio_version;
+    std::string name;
+    std::uint32_t thread_number = 1;
+    std::uint32_t group_id = 0;
+    bool group_reporting = false;
+    std::uint32_t iodepth = 1;
+    PerDirection<bool> does{};
+    std::string rw;
+    std::optional<std::string> verify;
+    PerDirection<std::uint64_t> min_block_size{};
+    PerDirection<std::uint64_t> max_block_size{};
+    PerDirection<std::uint64_t> rate{};
+    PerDirection<std::uint32_t> rate_iops{};
+    std::uint32_t compress_percentage = 0;
+    std::uint32_t dedupe_percentage = 0;
+};
+
+} // namespace mpath::job

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "job/results.h"
+
+#include <algorithm>
+
+#include "live/snapshot.h"
+#include "record/table.h"
+
+namespace mpath::job {
+namespace {
+
+/// A path's summary, then one value for each operation.
+constexpr std::size_t kResultsPerPath = 1 + kOperations;
+
+record::JobReport merged(const std::vector<const Job*>& jobs) {
+    record::JobReport sum = live::snapshot(jobs.front()->slot(), live::kLastActivity);
+    for (std::size_t i = 1; i < jobs.size(); ++i) {
+        record::merge(sum, live::snapshot(jobs[i]->slot(), live::kLastActivity));
+    }
+    return sum;
+}
+
+} // namespace
+
+void render_table(const std::vector<const Job*>& jobs, const std::function<void(const std::string&)>& line) {
+    const std::string text = record::render_table(merged(jobs));
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        line(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+}
+
+std::vector<std::string> result_names(const std::vector<const Job*>& jobs) {
+    std::vector<std::string> names;
+    for (const record::PathResult& path : merged(jobs).result.paths) {
+        names.push_back("mpath." + path.name);
+        for (const std::string_view operation : record::kOperationNames) {
+            names.push_back(fmt::format("mpath.{}.{}", path.name, operation));
+        }
+    }
+    return names;
+}
+
+std::string result_value(const std::vector<const Job*>& jobs, std::size_t i) {
+    const record::JobReport report = merged(jobs);
+    const record::PathResult& path = report.result.paths.at(i / kResultsPerPath);
+    if (i % kResultsPerPath == 0) {
+        return record::path_summary(path, report.result.measured());
+    }
+    return record::operation_summary(path.operations().operations.at(i % kResultsPerPath - 1));
+}
+
+} // namespace mpath::job

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The numbers of the jobs that fio reports as one block, as text. In fio's parent, from the control block.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "job/job.h"
+
+namespace mpath::job {
+
+/// One line a call, without a line feed, at most 100 columns.
+void render_table(const std::vector<const Job*>& jobs, const std::function<void(const std::string&)>& line);
+
+/// Names of the results that fio's JSON carries among the job's options; they depend on the paths only.
+std::vector<std::string> result_names(const std::vector<const Job*>& jobs);
+/// Value of the i-th of them; "null" when nothing was measured.
+std::string result_value(const std::vector<const Job*>& jobs, std::size_t i);
+
+} // namespace mpath::job
