@@ -75,8 +75,8 @@ struct mpath_fio_job {
     const char* name;        ///< of the job's section; the same for all of its numjobs
     uint32_t thread_number;  ///< 1.., unique within the run: names files as fio names its own logs
     uint32_t subjob_number;  ///< 0..numjobs-1, in no particular order
-    uint32_t numjobs;
-    uint32_t groupid; ///< 0..; stonewall and new_group begin a new one
+    uint32_t numjobs;        ///< of the section; fio tells it only to the first of them, the others say 1
+    uint32_t groupid;        ///< 0..; stonewall and new_group begin a new one
     bool group_reporting;
     bool uses_thread;
     bool shows_statistics; ///< false with stats=0: fio reports nothing for this job, and so do we

@@ -67,11 +67,19 @@ static bool find_device(struct thread_data* td, struct engine_job* job, struct m
     return done;
 }
 
+// Nothing may be written to a thread_data whose layout is not what we think it is.
+static int refuse_foreign_fio(const struct mpath_error* error) {
+    print_error(NULL, error->text);
+    return 1;
+}
+
 static int engine_setup(struct thread_data* td) {
     struct mpath_error error = {0};
     struct engine_job* job;
 
-    if (!layout_matches_job(td, &engine, &error) || !options_can_be_served(td, &error))
+    if (!layout_matches_job(td, &engine, &error))
+        return refuse_foreign_fio(&error);
+    if (!options_can_be_served(td, &error))
         return fail_job(td, &error);
     job = calloc(1, sizeof(*job));
     if (!job) {
@@ -96,6 +104,15 @@ static int engine_setup(struct thread_data* td) {
 
 // ---- start of the job ----------------------------------------------------------------------------------
 
+// Frees the options as fio does when a job ends, only earlier: setup() has copied them. fio 3.33 frees the
+// parent's copy after the fork but leaves the pointer in shared memory, and crashes on it after the
+// statistics of a job that was killed before it came to its end.
+static void drop_options(struct thread_data* td) {
+    options_free(engine.options, td->eo);
+    free(td->eo);
+    td->eo = NULL;
+}
+
 static int engine_init(struct thread_data* td) {
     struct engine_job* job = td->io_ops_data;
     struct mpath_error error = {0};
@@ -107,6 +124,7 @@ static int engine_init(struct thread_data* td) {
         options_can_be_served(td, &error);
         return fail_job(td, &error);
     }
+    drop_options(td);
     io = calloc(1, sizeof(*io));
     if (io) {
         io->io_us = calloc(td->o.iodepth, sizeof(struct io_u*));
@@ -127,7 +145,7 @@ static int engine_io_u_init(struct thread_data* td, struct io_u* io_u) {
     struct mpath_error error = {0};
 
     if (io->known >= td->o.iodepth || !layout_matches_io_u(io_u, io->known, &error))
-        return fail_job(td, &error);
+        return refuse_foreign_fio(&error);
     // The index stays valid: nothing in fio touches that union afterwards, and we leave engine_data alone.
     io->io_us[io->known++] = io_u;
     return 0;

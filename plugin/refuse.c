@@ -56,15 +56,12 @@ bool options_can_be_served(const struct thread_data* td, struct mpath_error* err
         {!o->create_serialize,
          "create_serialize=0 would look for the device only after the job has started; leave "
          "it at 1"},
-        {o->io_submit_mode == IO_MODE_OFFLOAD,
-         "io_submit_mode=offload hands I/Os to threads that have no paths; "
-         "use iodepth= and numjobs="},
-        {o->nr_files > 1,
-         "a job with several files would write over itself, because each of them is the same "
-         "device; use numjobs= with offset_increment=, and no ':' in filename= unless as '\\:'"},
         {o->directory || o->opendir,
          "directory= and opendir= are about files, and this engine does I/O to the device "
          "itself; leave them out"},
+        {o->nr_files > 1,
+         "a job with several files would write over itself, because each of them is the same "
+         "device; use numjobs= with offset_increment=, and no ':' in filename= unless as '\\:'"},
         {o->read_iolog_file != NULL,
          "read_iolog= replays I/O to files whose sizes this engine can't check; leave "
          "it out"},
@@ -90,9 +87,6 @@ bool options_can_be_served(const struct thread_data* td, struct mpath_error* err
         {o->cgroup != NULL,
          "cgroup= weights I/O in this host's kernel, which is not involved here; leave it out"},
         {o->pre_read != 0, "pre_read= fills the page cache, which is not involved here; leave it out"},
-        {o->mem_type == MEM_CUDA_MALLOC,
-         "mem=cudamalloc puts the buffers where sockets can't reach them; use another "
-         "mem="},
         {o->bs_unaligned != 0,
          "bs_unaligned= makes sizes that are no multiple of the device's block size; leave it "
          "out"},
