@@ -63,4 +63,13 @@ std::string local_address(int fd) {
     return address.text();
 }
 
+std::string peer_address(int fd) {
+    SocketAddress address;
+    address.length = sizeof address.storage;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.length) != 0) {
+        return {};
+    }
+    return address.text();
+}
+
 } // namespace mpath::net

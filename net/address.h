@@ -29,7 +29,8 @@ Result<std::vector<SocketAddress>> resolve(const std::string& host, std::uint16_
 /// A non-blocking, close-on-exec TCP socket without Nagle's delay.
 Result<UniqueFd> make_tcp_socket(int family);
 
-/// The local end of a connected socket; empty text when there is none.
+/// The ends of a connected socket; empty text when there is none.
 std::string local_address(int fd);
+std::string peer_address(int fd);
 
 } // namespace mpath::net

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <span>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -39,6 +39,9 @@ public:
     /// left, and the queue may be destroyed.
     net::Task<int> close();
 
+    /// Ends the association for `reason`, as if it had been lost.
+    void fail(Error reason) noexcept { queue_.close(std::move(reason), net::Stream::Ending::abort); }
+
     [[nodiscard]] bool closing() const noexcept { return queue_.closing(); }
     [[nodiscard]] net::Reactor& reactor() const noexcept { return reactor_; }
 
@@ -51,7 +54,8 @@ private:
 
     net::Reactor& reactor_;
     std::function<void(const Error&)> on_closed_;
-    Error end_{0, {}}; ///< why the queue is closed
+    Error end_{0, {}};          ///< why the queue is closed
+    std::vector<Waiter*> lost_; ///< whose commands the closing queue has given up
     net::Event<bool> closed_;
     Queue queue_;
 };

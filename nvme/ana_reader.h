@@ -35,7 +35,6 @@ private:
     std::size_t piece_;
     std::size_t first_;
     std::vector<std::byte> buffer_;
-    bool cleared_ = false; ///< the last read cleared the event, and so was the log's last piece too
 };
 
 } // namespace mpath::nvme

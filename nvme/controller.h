@@ -20,9 +20,12 @@
 #include "nvme/admin_queue.h"
 #include "nvme/ana_reader.h"
 #include "nvme/controller_facts.h"
+#include "nvme/identify.h"
 #include "nvme/keep_alive.h"
 #include "nvme/queue_connect.h"
 #include "nvme/uri.h"
+#include "nvme/wire/log_page.h"
+#include "nvme/wire/registers.h"
 #include "path/state.h"
 
 namespace mpath::nvme {
@@ -112,14 +115,19 @@ private:
 
     net::Task<Result<void>> bring_up(Nanoseconds deadline);
     net::Task<Result<void>> connect_admin(Nanoseconds deadline);
+    net::Task<Result<void>> prepare(Nanoseconds deadline);
     net::Task<Result<void>> enable(Nanoseconds deadline);
     net::Task<Result<void>> identify_controller(Nanoseconds deadline);
     net::Task<Result<void>> configure(Nanoseconds deadline);
+    net::Task<Result<void>> find_namespace(Nanoseconds deadline);
     net::Task<Result<void>> identify_namespace(Nanoseconds deadline);
-    net::Task<Result<void>> read_first_ana_state(Nanoseconds deadline);
+    net::Task<Result<PathState>> read_path_state(Nanoseconds deadline);
+    net::Task<Result<void>> await_status(std::uint32_t mask, std::uint32_t value, Nanoseconds deadline,
+                                         const char* what);
     net::Task<int> watch_events();
+    net::Task<int> handle_event(AsyncEvent event);
     net::Task<int> refresh_path_state();
-    net::Task<int> request_shutdown(Nanoseconds deadline);
+    net::Task<Result<void>> request_shutdown(Nanoseconds deadline);
     void set_state(ControllerState state);
     void queue_closed(const Error& error);
 
@@ -133,10 +141,9 @@ private:
     Error loss_{0, {}};
     ControllerListener* listener_ = nullptr;
     PathState path_state_ = PathState::optimized;
-    std::uint64_t capabilities_ = 0;
+    Capabilities capabilities_;
     std::uint32_t configuration_ = 0; ///< CC as last written
-    std::uint32_t events_wanted_ = 0;
-    Nanoseconds shutdown_time_ = 0; ///< RTD3E, within bounds
+    ControllerIdentity identity_;
     std::unique_ptr<AdminQueue> admin_;
     std::unique_ptr<KeepAlive> keep_alive_;
     std::unique_ptr<AnaReader> ana_;

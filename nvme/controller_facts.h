@@ -28,6 +28,8 @@ struct ControllerFacts {
     PathState state = PathState::optimized; ///< of the namespace's group at connect
     std::uint32_t anatt_seconds = 0;        ///< how long a group may stay in the state change
 
+    std::uint32_t events = 0; ///< async_event bits the controller will report
+
     std::uint32_t in_capsule = 0;   ///< bytes of data an I/O command capsule may carry
     std::uint32_t max_h2c_data = 0; ///< bytes of one H2CData PDU
     std::uint8_t cpda = 0;          ///< alignment of our data, dwords, 0's based

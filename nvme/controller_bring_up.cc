@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// From nothing to a controller that is live and a namespace that is known. NVM Express Base Specification,
+// "Controller Initialization" and, for the order over a fabric, "Fabrics Command Set".
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "nvme/admin_command.h"
+#include "nvme/controller.h"
+#include "nvme/wire/status.h"
+
+namespace mpath::nvme {
+namespace {
+
+constexpr std::uint16_t kAdminQueueSize = 32;
+constexpr std::uint16_t kMaxQueueSize = 4096;          ///< of QueueParameters
+constexpr Nanoseconds kReadyUnit = 500 * kMillisecond; ///< of CAP.TO
+constexpr Nanoseconds kMinReady = kSecond;             ///< for a controller that says it needs no time at all
+constexpr Nanoseconds kFirstPoll = kMillisecond;
+constexpr Nanoseconds kSlowestPoll = 100 * kMillisecond;
+constexpr std::uint32_t kAnaPiece = 64 * 1024;
+constexpr std::size_t kListed = 16; ///< NSIDs named when ours is not among them
+constexpr std::uint32_t kEventsWanted = async_event::kAnaChange | async_event::kNamespaceAttribute;
+
+std::uint64_t result64(const Completion& completion) {
+    return completion.dw0 | (std::uint64_t{completion.dw1} << 32);
+}
+
+template <typename T>
+std::span<std::byte> writable(T& value) {
+    return std::as_writable_bytes(std::span(&value, 1));
+}
+
+tl::unexpected<Error> unexpected(const Error& error) {
+    return tl::unexpected<Error>(error);
+}
+
+std::string list_text(const std::vector<std::uint32_t>& nsids) {
+    if (nsids.empty()) {
+        return "none";
+    }
+    std::string text;
+    for (std::size_t i = 0; i < std::min(nsids.size(), kListed); ++i) {
+        text += fmt::format("{}{}", i == 0 ? "" : ", ", nsids[i]);
+    }
+    return nsids.size() > kListed ? text + ", …" : text;
+}
+
+} // namespace
+
+net::Task<Result<void>> Controller::bring_up(Nanoseconds deadline) {
+    const Result<void> connected = co_await connect_admin(deadline);
+    if (!connected) {
+        co_return unexpected(connected.error()); // names the address itself
+    }
+    const Result<void> prepared = co_await prepare(deadline);
+    if (!prepared) {
+        co_return failure_in(facts_.address, prepared.error());
+    }
+    set_state(ControllerState::live);
+    co_return Result<void>{};
+}
+
+net::Task<Result<void>> Controller::connect_admin(Nanoseconds deadline) {
+    ConnectRequest request;
+    request.subsystem_nqn = uri_.subnqn;
+    request.host = options_.host;
+    request.queue_size = kAdminQueueSize;
+    request.keep_alive_ms = options_.keep_alive_ms;
+    Result<ConnectedQueue> queue = co_await connect_queue(reactor_, addresses_, request, deadline);
+    if (!queue) {
+        co_return unexpected(queue.error());
+    }
+    facts_.address = queue->address;
+    facts_.local_address = queue->local_address;
+    facts_.controller_id = queue->controller_id;
+    facts_.max_h2c_data = queue->parameters.max_h2c_data;
+    facts_.cpda = queue->parameters.cpda;
+    facts_.keep_alive_ms = options_.keep_alive_ms;
+    // I/O queues belong to the same port of the controller.
+    std::erase_if(addresses_,
+                  [this](const net::SocketAddress& address) { return address.text() != facts_.address; });
+    admin_ = std::make_unique<AdminQueue>(reactor_, std::move(*queue),
+                                          [this](const Error& error) { queue_closed(error); });
+    co_return Result<void>{};
+}
+
+net::Task<Result<void>> Controller::prepare(Nanoseconds deadline) {
+    set_state(ControllerState::enabling);
+    Result<void> result = co_await enable(deadline);
+    if (result) {
+        set_state(ControllerState::identifying);
+        result = co_await identify_controller(deadline);
+    }
+    if (result) {
+        result = co_await configure(deadline);
+    }
+    if (result) {
+        result = co_await find_namespace(deadline);
+    }
+    if (result) {
+        result = co_await identify_namespace(deadline);
+    }
+    if (result && facts_.ana_reporting) {
+        const Result<PathState> state = co_await read_path_state(deadline);
+        if (!state) {
+            co_return unexpected(state.error());
+        }
+        path_state_ = facts_.state = *state;
+    }
+    co_return result;
+}
+
+/// Polls CSTS until the bits of `mask` are `value`.
+net::Task<Result<void>> Controller::await_status(std::uint32_t mask, std::uint32_t value,
+                                                 Nanoseconds deadline, const char* what) {
+    Nanoseconds pause = kFirstPoll;
+    for (;;) {
+        const Sqe sqe = property_get(property::kCsts, PropertySize::bytes4);
+        const Result<Completion> status =
+            co_await admin_->succeed(sqe, Transfer::none, {}, deadline, "Property Get CSTS");
+        if (!status) {
+            co_return unexpected(status.error());
+        }
+        if ((status->dw0 & csts::kFatal) != 0) {
+            co_return failure(
+                EIO,
+                "the controller reports a fatal error (CSTS {:08x}h) instead of {}: look at the "
+                "target's log",
+                status->dw0, what);
+        }
+        if ((status->dw0 & mask) == value) {
+            co_return Result<void>{};
+        }
+        const Nanoseconds now = reactor_.clock().now();
+        if (now + pause >= deadline) {
+            co_return failure(ETIMEDOUT, "the controller does not become {} in time (CSTS {:08x}h)", what,
+                              status->dw0);
+        }
+        co_await net::sleep_until(reactor_, now + pause);
+        pause = std::min(pause * 2, kSlowestPoll);
+    }
+}
+
+net::Task<Result<void>> Controller::enable(Nanoseconds deadline) {
+    const Sqe get_cap = property_get(property::kCap, PropertySize::bytes8);
+    const Result<Completion> cap =
+        co_await admin_->succeed(get_cap, Transfer::none, {}, deadline, "Property Get CAP");
+    if (!cap) {
+        co_return unexpected(cap.error());
+    }
+    capabilities_.value = result64(*cap);
+    if (!capabilities_.css_nvm()) {
+        co_return failure(ENOTSUP, "the controller does not support the NVM command set (CAP {:016x}h)",
+                          capabilities_.value);
+    }
+    if (capabilities_.mqes() == 0) {
+        co_return failure(EPROTO,
+                          "the controller's queues have a single entry (CAP.MQES 0), which is too few");
+    }
+    const Sqe get_vs = property_get(property::kVs, PropertySize::bytes4);
+    const Result<Completion> version =
+        co_await admin_->succeed(get_vs, Transfer::none, {}, deadline, "Property Get VS");
+    if (!version) {
+        co_return unexpected(version.error());
+    }
+    facts_.version = version->dw0;
+
+    const auto page_log2 = static_cast<std::uint32_t>((capabilities_.value >> 48) & 0xf); // CAP.MPSMIN
+    configuration_ = cc::kEnable | (page_log2 << 7) | cc::kIosqes64 | cc::kIocqes16;
+    const Sqe set_cc = property_set(property::kCc, configuration_);
+    const Result<Completion> enabled =
+        co_await admin_->succeed(set_cc, Transfer::none, {}, deadline, "Property Set CC");
+    if (!enabled) {
+        co_return unexpected(enabled.error());
+    }
+    const Nanoseconds patience = std::max(capabilities_.to() * kReadyUnit, kMinReady);
+    const Nanoseconds ready_by = std::min(deadline, reactor_.clock().now() + patience);
+    co_return co_await await_status(csts::kReady, csts::kReady, ready_by, "ready");
+}
+
+net::Task<Result<void>> Controller::identify_controller(Nanoseconds deadline) {
+    IdentifyController data;
+    const Sqe sqe = identify(cns::kController, 0);
+    const Result<Completion> done =
+        co_await admin_->succeed(sqe, Transfer::to_host, writable(data), deadline, "Identify Controller");
+    if (!done) {
+        co_return unexpected(done.error());
+    }
+    Result<ControllerIdentity> identity = decode_controller(data, capabilities_);
+    if (!identity) {
+        co_return unexpected(identity.error());
+    }
+    identity_ = std::move(*identity);
+    if (options_.keep_alive_ms != 0 && identity_.keep_alive_granularity == 0) {
+        co_return failure(ENOTSUP,
+                          "the controller does not support keep-alive (KAS 0), without which a lost path "
+                          "goes unnoticed: set keep_alive_tmo=0 to do without");
+    }
+    facts_.model = identity_.model;
+    facts_.mdts = identity_.mdts;
+    facts_.ana_reporting = identity_.ana_reporting;
+    facts_.anatt_seconds = identity_.anatt_seconds;
+    facts_.in_capsule = identity_.in_capsule;
+    facts_.keep_alive_granularity_ms =
+        static_cast<std::uint32_t>(identity_.keep_alive_granularity / kMillisecond);
+    facts_.traffic_based_keep_alive = identity_.traffic_based_keep_alive;
+    facts_.max_queue_entries = static_cast<std::uint16_t>(std::min(capabilities_.mqes() + 1, 0xffff));
+    facts_.max_commands = identity_.max_commands;
+    if (options_.keep_alive_ms != 0) {
+        const Nanoseconds timeout = options_.keep_alive_ms * kMillisecond;
+        keep_alive_ = std::make_unique<KeepAlive>(
+            *admin_, timeout, keep_alive_period(timeout, identity_.traffic_based_keep_alive));
+    }
+    co_return Result<void>{};
+}
+
+/// Number of queues, and which events to send.
+net::Task<Result<void>> Controller::configure(Nanoseconds deadline) {
+    const std::uint32_t wanted = options_.io_queues - 1U;
+    const Sqe set_queues = set_features(feature::kNumberOfQueues, wanted | (wanted << 16));
+    const Result<Completion> queues =
+        co_await admin_->succeed(set_queues, Transfer::none, {}, deadline, "Set Features (Number of Queues)");
+    if (!queues) {
+        co_return unexpected(queues.error());
+    }
+    const std::uint32_t allowed = std::min(queues->dw0 & 0xffff, queues->dw0 >> 16) + 1;
+    facts_.io_queues_asked = options_.io_queues;
+    facts_.io_queues_allowed = static_cast<std::uint16_t>(std::min(allowed, 0xffffU));
+    facts_.io_queues = std::min(facts_.io_queues_asked, facts_.io_queues_allowed);
+    facts_.queue_size_asked = options_.queue_size;
+    facts_.queue_size = std::min({options_.queue_size, facts_.max_queue_entries, kMaxQueueSize});
+    if (facts_.max_commands != 0) {
+        facts_.queue_size = std::min(facts_.queue_size, facts_.max_commands);
+    }
+    facts_.queue_size = std::max<std::uint16_t>(facts_.queue_size, 2);
+
+    const std::uint32_t events = identity_.events & kEventsWanted;
+    if (events != 0) {
+        const Sqe set_events = set_features(feature::kAsyncEventConfiguration, events);
+        const Result<Completion> done = co_await admin_->execute(set_events, Transfer::none, {}, deadline,
+                                                                 "Set Features (Async Event Configuration)");
+        if (!done) {
+            co_return unexpected(done.error());
+        }
+        facts_.events = done->status.ok() ? events : 0;
+    }
+    co_return Result<void>{};
+}
+
+/// The list of active namespaces from ours on must begin with ours.
+net::Task<Result<void>> Controller::find_namespace(Nanoseconds deadline) {
+    std::array<std::byte, kIdentifySize> list{};
+    const Sqe from_ours = identify(cns::kActiveNamespaces, uri_.nsid - 1);
+    const Result<Completion> done = co_await admin_->succeed(from_ours, Transfer::to_host, list, deadline,
+                                                             "Identify (active namespaces)");
+    if (!done) {
+        co_return unexpected(done.error());
+    }
+    const std::vector<std::uint32_t> found = decode_namespace_list(list);
+    if (!found.empty() && found.front() == uri_.nsid) {
+        co_return Result<void>{};
+    }
+    const Sqe from_first = identify(cns::kActiveNamespaces, 0);
+    const Result<Completion> all = co_await admin_->succeed(from_first, Transfer::to_host, list, deadline,
+                                                            "Identify (active namespaces)");
+    if (!all) {
+        co_return unexpected(all.error());
+    }
+    co_return failure(ENODEV, "subsystem {} shows this host no namespace {}; there are: {}", uri_.subnqn,
+                      uri_.nsid, list_text(decode_namespace_list(list)));
+}
+
+net::Task<Result<void>> Controller::identify_namespace(Nanoseconds deadline) {
+    IdentifyNamespace data;
+    const Sqe identify_ns = identify(cns::kNamespace, uri_.nsid);
+    const Result<Completion> done = co_await admin_->succeed(identify_ns, Transfer::to_host, writable(data),
+                                                             deadline, "Identify Namespace");
+    if (!done) {
+        co_return unexpected(done.error());
+    }
+    const Result<NamespaceFacts> facts = decode_namespace(data, uri_.nsid, identity_);
+    if (!facts) {
+        co_return unexpected(facts.error());
+    }
+    facts_.nsid = uri_.nsid;
+    facts_.limits = facts->limits;
+    facts_.ana_group = identity_.ana_reporting ? facts->ana_group : 0;
+
+    // Controllers before NVMe 1.3 do not know the list; what they do not answer is as good as empty.
+    std::array<std::byte, kIdentifySize> list{};
+    const Sqe descriptors = identify(cns::kNamespaceDescriptors, uri_.nsid);
+    const Result<Completion> listed = co_await admin_->execute(descriptors, Transfer::to_host, list, deadline,
+                                                               "Identify (namespace descriptors)");
+    if (!listed) {
+        co_return unexpected(listed.error());
+    }
+    if (!listed->status.ok()) {
+        list.fill(std::byte{0});
+    }
+    Result<DeviceIdentity> identity = decode_identity(list, data, uri_.nsid);
+    if (!identity) {
+        co_return unexpected(identity.error());
+    }
+    facts_.identity = std::move(*identity);
+    co_return Result<void>{};
+}
+
+net::Task<Result<PathState>> Controller::read_path_state(Nanoseconds deadline) {
+    if (!ana_) {
+        const std::uint64_t expected = sizeof(AnaLogHeader) +
+                                       std::uint64_t{identity_.ana_groups} * sizeof(AnaGroupDescriptor) +
+                                       std::uint64_t{identity_.namespaces} * sizeof(Le32);
+        const std::uint64_t piece = identity_.mdts == 0 ? kAnaPiece : identity_.mdts;
+        const AnaLimits limits{identity_.max_ana_group, identity_.namespaces};
+        ana_ = std::make_unique<AnaReader>(*admin_, limits, piece, expected);
+    }
+    const Result<AnaLog> log = co_await ana_->read(deadline);
+    if (!log) {
+        statistics_.ana_logs_refused += admin_->closing() ? 0 : 1;
+        co_return unexpected(log.error());
+    }
+    const AnaGroup* group = log->group_of(uri_.nsid, facts_.ana_group);
+    if (group == nullptr) {
+        ++statistics_.ana_logs_refused;
+        co_return failure(EPROTO, "the ANA log does not say to which group namespace {} belongs", uri_.nsid);
+    }
+    ++statistics_.ana_logs_read;
+    facts_.ana_group = group->id;
+    co_return group->state;
+}
+
+} // namespace mpath::nvme
