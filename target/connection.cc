@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "target/connection.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace mpath::target {
+
+namespace {
+
+constexpr std::size_t kStaging = 256 * 1024;
+constexpr Nanoseconds kLinger = kSecond;
+
+/// TLS record: alert, version 3.3, two bytes; fatal, unexpected_message. RFC 8446, sections 5.1 and 6.
+constexpr std::array<std::uint8_t, 7> kTlsAlert = {0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a};
+
+constexpr std::string_view kGarbage =
+    "\xde\xad\xbe\xef this is not an NVMe/TCP protocol data unit \xde\xad\xbe\xef";
+
+template <typename Pdu>
+Pdu read_pdu(std::span<const std::byte> bytes) {
+    Pdu pdu;
+    std::memcpy(&pdu, bytes.data(), sizeof(pdu));
+    return pdu;
+}
+
+} // namespace
+
+Connection::Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener)
+    : socket_(std::move(socket)), subsystem_(subsystem), listener_(listener),
+      writer_(send_queue_, subsystem.options().c2h_size), queue_(subsystem, listener, writer_),
+      staging_(std::make_unique_for_overwrite<std::byte[]>(kStaging)) {
+    const Options& options = subsystem.options();
+    rules_.cpda = options.cpda;
+    rules_.max_capsule = std::max(options.in_capsule, nvme::kAdminInCapsuleSize);
+    rules_.max_h2c_data = options.max_h2c_data;
+}
+
+void Connection::on_readable(Nanoseconds now) {
+    if (!receive()) {
+        return;
+    }
+    if (state_ == State::lingering) {
+        begin_ = end_ = 0;
+        return;
+    }
+    if (subsystem_.options().demand_tls) {
+        refuse_plaintext(now);
+        return;
+    }
+    consume(now);
+    flush();
+}
+
+bool Connection::receive() {
+    if (begin_ != 0) { // less than one header is left
+        std::memmove(staging_.get(), staging_.get() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    std::array<iovec, 2> pieces{};
+    std::size_t direct = 0;
+    if (in_payload_ && payload_.to != nullptr) { // then nothing is staged
+        direct = payload_.length;
+        pieces[0] = {payload_.to, direct};
+    }
+    pieces[1] = {staging_.get() + end_, kStaging - end_};
+    msghdr message{};
+    message.msg_iov = direct != 0 ? pieces.data() : &pieces[1];
+    message.msg_iovlen = direct != 0 ? 2 : 1;
+    const ssize_t received = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    if (received <= 0) {
+        if (received == 0 || (errno != EAGAIN && errno != EINTR)) {
+            state_ = State::closed;
+        }
+        return false;
+    }
+    const std::size_t straight = std::min(direct, static_cast<std::size_t>(received));
+    if (straight != 0) {
+        payload_.to += straight;
+        payload_.length -= static_cast<std::uint32_t>(straight);
+    }
+    end_ += static_cast<std::size_t>(received) - straight;
+    return true;
+}
+
+void Connection::consume(Nanoseconds now) {
+    while (state_ == State::open) {
+        if (in_payload_) {
+            take_payload(std::min<std::size_t>(payload_.length, end_ - begin_), now);
+            if (in_payload_) {
+                return;
+            }
+        }
+        const std::size_t taken = take_header({staging_.get() + begin_, end_ - begin_}, now);
+        if (taken == 0) {
+            return;
+        }
+        begin_ += taken;
+    }
+}
+
+void Connection::take_payload(std::size_t bytes, Nanoseconds now) {
+    if (payload_.to != nullptr && bytes != 0) {
+        std::memcpy(payload_.to, staging_.get() + begin_, bytes);
+        payload_.to += bytes;
+    }
+    begin_ += bytes;
+    payload_.length -= static_cast<std::uint32_t>(bytes);
+    if (payload_.length == 0) {
+        in_payload_ = false;
+        queue_.payload_received(now);
+    }
+}
+
+std::size_t Connection::take_header(std::span<const std::byte> bytes, Nanoseconds now) {
+    if (bytes.size() < sizeof(nvme::CommonHeader)) {
+        return 0;
+    }
+    const auto common = read_pdu<nvme::CommonHeader>(bytes);
+    const auto frame = frame_of(common, rules_);
+    if (!frame) {
+        const auto known = std::clamp<std::size_t>(common.hlen, sizeof(common), nvme::kMaxTermReqData);
+        refuse(frame.error(), bytes.first(std::min(bytes.size(), known)), now);
+        return 0;
+    }
+    if (bytes.size() < frame->header) {
+        return 0;
+    }
+    const auto header = bytes.first(frame->header);
+    const auto payload = handle(*frame, header, now);
+    if (!payload) {
+        refuse(payload.error(), header.first(std::min<std::size_t>(header.size(), common.hlen)), now);
+        return 0;
+    }
+    payload_ = *payload;
+    in_payload_ = payload_.length != 0;
+    return frame->header;
+}
+
+tl::expected<Payload, Fault> Connection::handle(const Frame& frame, std::span<const std::byte> header,
+                                                Nanoseconds now) {
+    switch (frame.type) {
+    case nvme::PduType::capsule_cmd:
+        return queue_.capsule(read_pdu<nvme::CapsuleCmd>(header).sqe, frame.data, now);
+    case nvme::PduType::h2c_data:
+        return queue_.h2c_data(read_pdu<nvme::H2cData>(header), frame.data);
+    case nvme::PduType::ic_req:
+        return handle_ic_req(header);
+    default:
+        linger(now);
+        return Payload{}; // H2CTermReq: the host is about to close
+    }
+}
+
+tl::expected<Payload, Fault> Connection::handle_ic_req(std::span<const std::byte> header) {
+    const auto request = read_pdu<nvme::IcReq>(header);
+    if (auto fine = check_ic_req(request); !fine) {
+        return tl::unexpected(fine.error());
+    }
+    rules_.initialized = true;
+    writer_.set_hpda(request.hpda);
+    writer_.ic_resp(rules_.cpda, rules_.max_h2c_data);
+    if (subsystem_.options().garbage) {
+        send_queue_.append(kGarbage.data(), kGarbage.size());
+    }
+    return Payload{};
+}
+
+void Connection::refuse(const Fault& fault, std::span<const std::byte> offending, Nanoseconds now) {
+    ++listener_.counters.violations;
+    writer_.term_req(fault, offending);
+    linger(now);
+}
+
+void Connection::refuse_plaintext(Nanoseconds now) {
+    send_queue_.append(kTlsAlert.data(), kTlsAlert.size());
+    linger(now);
+    flush();
+}
+
+void Connection::linger(Nanoseconds now) {
+    state_ = State::lingering;
+    linger_until_ = now + kLinger;
+    in_payload_ = false;
+    begin_ = end_ = 0;
+}
+
+void Connection::on_writable() {
+    flush();
+}
+
+void Connection::on_timer(Nanoseconds now) {
+    if (state_ == State::lingering) {
+        if (now >= linger_until_) {
+            state_ = State::closed;
+        }
+        return;
+    }
+    queue_.expire(now);
+    flush();
+}
+
+Nanoseconds Connection::next_due() const {
+    return state_ == State::lingering ? linger_until_ : queue_.next_due();
+}
+
+void Connection::flush() {
+    if (state_ == State::closed) {
+        return;
+    }
+    const auto outcome = send_queue_.empty() ? SendQueue::Outcome::drained : send_queue_.flush(socket_.get());
+    blocked_ = outcome == SendQueue::Outcome::blocked;
+    if (outcome == SendQueue::Outcome::failed) {
+        state_ = State::closed;
+    } else if (state_ == State::lingering && !blocked_) {
+        ::shutdown(socket_.get(), SHUT_WR);
+    }
+}
+
+} // namespace mpath::target

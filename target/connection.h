@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "target/frame.h"
+#include "target/pdu_writer.h"
+#include "target/queue.h"
+#include "target/send_queue.h"
+
+namespace mpath::target {
+
+/// One TCP connection: takes the byte stream apart into PDUs and sends what they lead to.
+///
+/// A round is one receive, which may bring many PDUs, and one send of everything they were answered with.
+/// Payload that has not arrived when its header is read is received straight to where it belongs.
+///
+/// States: open; lingering after a fatal fault or a TermReq (everything has been sent, the host may still be
+/// sending: closing now would reset the connection under the last PDU); closed.
+class Connection {
+public:
+    Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener);
+
+    void on_readable(Nanoseconds now);
+    void on_writable();
+    /// Carries out what is due, and sends it.
+    void on_timer(Nanoseconds now);
+    /// When on_timer() is needed next.
+    [[nodiscard]] Nanoseconds next_due() const;
+
+    [[nodiscard]] int socket() const { return socket_.get(); }
+    [[nodiscard]] bool closed() const { return state_ == State::closed || !queue_.alive(); }
+    /// What to wait for: the socket's buffer is full; the host does not read its answers.
+    [[nodiscard]] bool wants_write() const { return blocked_; }
+    [[nodiscard]] bool wants_read() const { return !send_queue_.congested(); }
+
+private:
+    enum class State : std::uint8_t { open, lingering, closed };
+
+    bool receive();
+    void consume(Nanoseconds now);
+    void take_payload(std::size_t bytes, Nanoseconds now);
+    /// Bytes of the PDU header taken from the front of `bytes`; 0: there is not enough yet, or no more
+    /// wanted.
+    std::size_t take_header(std::span<const std::byte> bytes, Nanoseconds now);
+    tl::expected<Payload, Fault> handle(const Frame& frame, std::span<const std::byte> header,
+                                        Nanoseconds now);
+    tl::expected<Payload, Fault> handle_ic_req(std::span<const std::byte> header);
+    void refuse(const Fault& fault, std::span<const std::byte> offending, Nanoseconds now);
+    void refuse_plaintext(Nanoseconds now);
+    void linger(Nanoseconds now);
+    void flush();
+
+    UniqueFd socket_;
+    Subsystem& subsystem_;
+    Listener& listener_;
+    SendQueue send_queue_;
+    PduWriter writer_;
+    Queue queue_;
+    State state_ = State::open;
+    FrameRules rules_;
+    bool blocked_ = false;
+    Nanoseconds linger_until_ = Queue::kNever;
+
+    std::unique_ptr<std::byte[]> staging_;
+    std::size_t begin_ = 0; ///< staged bytes not yet consumed: [begin_, end_)
+    std::size_t end_ = 0;
+    bool in_payload_ = false;
+    Payload payload_; ///< what is left of it
+};
+
+} // namespace mpath::target

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What a host may send, judged by the common header alone. Pure functions: bytes in, frame or fault out.
+#pragma once
+
+#include <cstdint>
+
+#include <tl/expected.hpp>
+
+#include "nvme/wire/pdu.h"
+
+namespace mpath::target {
+
+/// Why a connection has to end; goes into C2HTermReq.
+struct Fault {
+    nvme::FatalStatus status = nvme::FatalStatus::invalid_header_field;
+    std::uint32_t information = 0; ///< FEI: offset of the field in the PDU, 0 where it has no meaning
+
+    bool operator==(const Fault&) const = default;
+};
+
+/// A PDU taken apart: `header` bytes to have before it can be handled, then `data` bytes of payload.
+struct Frame {
+    nvme::PduType type = nvme::PduType::ic_req;
+    std::uint32_t header = 0;
+    std::uint32_t data = 0;
+};
+
+struct FrameRules {
+    bool initialized = false;       ///< ICReq has been answered
+    std::uint8_t cpda = 0;          ///< as announced
+    std::uint32_t max_capsule = 0;  ///< bytes of data in the largest capsule
+    std::uint32_t max_h2c_data = 0; ///< as announced
+};
+
+tl::expected<Frame, Fault> frame_of(const nvme::CommonHeader& header, const FrameRules& rules);
+
+/// Whether the parameters the host asks for are possible at all.
+tl::expected<void, Fault> check_ic_req(const nvme::IcReq& request);
+
+} // namespace mpath::target

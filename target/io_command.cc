@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "target/io_command.h"
+
+#include <bit>
+
+namespace mpath::target {
+
+namespace {
+
+using nvme::Status;
+using nvme::StatusCode;
+
+IoPlan refuse(StatusCode code, bool do_not_retry = true) {
+    return {.status = Status(code, do_not_retry)};
+}
+
+/// Which status a group in this state answers I/O with; success: none.
+StatusCode refusal_of(nvme::AnaState state) {
+    switch (state) {
+    case nvme::AnaState::inaccessible:
+        return StatusCode::ana_inaccessible;
+    case nvme::AnaState::persistent_loss:
+        return StatusCode::ana_persistent_loss;
+    case nvme::AnaState::change:
+        return StatusCode::ana_transition;
+    default:
+        return StatusCode::success;
+    }
+}
+
+bool is_inside(const Namespace& space, std::uint64_t first, std::uint64_t count) {
+    return first <= space.blocks() && count <= space.blocks() - first;
+}
+
+/// Read, Write and Write Zeroes.
+IoPlan plan_blocks(Namespace& space, std::uint32_t mdts, const nvme::Sqe& sqe) {
+    const auto command = std::bit_cast<nvme::RwCommand>(sqe);
+    const std::uint64_t count = command.nlb + 1ULL;
+    if (!is_inside(space, command.slba, count)) {
+        return refuse(StatusCode::lba_out_of_range);
+    }
+    IoPlan plan{.space = &space,
+                .offset = command.slba << space.block_shift(),
+                .length = count << space.block_shift()};
+    if (sqe.opcode == nvme::io_opcode::kWriteZeroes) {
+        return plan;
+    }
+    if (mdts != 0 && plan.length > mdts) {
+        return refuse(StatusCode::invalid_field);
+    }
+    if (command.sgl.length != plan.length) {
+        return refuse(StatusCode::data_sgl_length_invalid);
+    }
+    if (sqe.opcode == nvme::io_opcode::kWrite) {
+        plan.from_host = static_cast<std::uint32_t>(plan.length);
+    }
+    return plan;
+}
+
+IoPlan plan_deallocate(Namespace& space, const nvme::Sqe& sqe) {
+    const std::uint32_t ranges = (sqe.cdw10 & 0xff) + 1;
+    const auto length = static_cast<std::uint32_t>(ranges * sizeof(nvme::DsmRange));
+    if (sqe.sgl.length != length) {
+        return refuse(StatusCode::data_sgl_length_invalid);
+    }
+    return {.space = &space, .length = length, .from_host = length};
+}
+
+} // namespace
+
+IoPlan plan_io(const Subsystem& subsystem, const Listener& listener, const nvme::Sqe& sqe) {
+    const bool is_flush = sqe.opcode == nvme::io_opcode::kFlush;
+    Namespace* space = subsystem.find_namespace(sqe.nsid);
+    if (space == nullptr && !(is_flush && sqe.nsid == nvme::kNsidAll)) {
+        return refuse(StatusCode::invalid_namespace);
+    }
+    if (const StatusCode code = refusal_of(listener.options.ana); code != StatusCode::success) {
+        return refuse(code, false);
+    }
+    if (is_flush) {
+        return {.space = space};
+    }
+    if (subsystem.options().metadata != 0) {
+        return refuse(StatusCode::invalid_field); // metadata is announced, but there is nowhere to keep it
+    }
+    switch (sqe.opcode) {
+    case nvme::io_opcode::kRead:
+    case nvme::io_opcode::kWrite:
+    case nvme::io_opcode::kWriteZeroes:
+        return plan_blocks(*space, subsystem.options().mdts, sqe);
+    case nvme::io_opcode::kDatasetManagement:
+        return plan_deallocate(*space, sqe);
+    default:
+        return refuse(StatusCode::invalid_opcode);
+    }
+}
+
+Status deallocate(Namespace& space, std::span<const nvme::DsmRange> ranges) {
+    for (const auto& range : ranges) {
+        if (!is_inside(space, range.slba, range.blocks)) {
+            return Status(StatusCode::lba_out_of_range, true);
+        }
+        space.zero(range.slba << space.block_shift(), std::uint64_t{range.blocks} << space.block_shift());
+    }
+    return Status();
+}
+
+} // namespace mpath::target

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/unique_fd.h"
+#include "target/options.h"
+
+namespace mpath::target {
+
+/// What a listener has served since it was opened.
+struct Counters {
+    std::uint64_t connections = 0;  ///< accepted
+    std::uint64_t associations = 0; ///< admin Connects that succeeded
+    std::uint64_t reads = 0;
+    std::uint64_t read_bytes = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t write_bytes = 0;
+    std::uint64_t flushes = 0;
+    std::uint64_t deallocates = 0; ///< Dataset Management commands
+    std::uint64_t write_zeroes = 0;
+    std::uint64_t refused = 0;    ///< commands of any queue answered with an error
+    std::uint64_t violations = 0; ///< connections ended by C2HTermReq
+    std::uint64_t expired = 0;    ///< associations dropped as nothing was heard for their KATO
+};
+
+/// One port of the subsystem.
+struct Listener {
+    ListenerOptions options; ///< its port is the real one
+    UniqueFd socket;
+    std::string address; ///< "127.0.0.1:4420", "[::1]:4420"
+    Counters counters;
+};
+
+/// Binds and listens. Refuses addresses that other hosts can reach unless `allow_remote`.
+Result<Listener> open_listener(const ListenerOptions& options, bool allow_remote);
+
+} // namespace mpath::target

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "target/namespace.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace mpath::target {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+/// Differs from block to block of 512 bytes, so that a misplaced answer shows in a dump.
+void fill_pattern(std::byte* memory, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) {
+        memory[i] = static_cast<std::byte>(0xa5 ^ (i & 0xff) ^ ((i >> 9) << 1));
+    }
+}
+
+} // namespace
+
+Result<std::unique_ptr<Namespace>> Namespace::create(std::uint32_t nsid, std::uint64_t size,
+                                                     std::uint32_t block_size, bool null, Identity identity) {
+    const std::size_t mapped = null ? kPatternSize : size;
+    void* memory =
+        ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        return failure(errno, "namespace {} of {} bytes does not fit into memory, take a smaller --size",
+                       nsid, size);
+    }
+    auto* bytes = static_cast<std::byte*>(memory);
+    if (null) {
+        fill_pattern(bytes, mapped);
+    }
+    const auto shift = static_cast<std::uint32_t>(std::countr_zero(block_size));
+    return std::unique_ptr<Namespace>(new Namespace(nsid, size, shift, null, identity, bytes, mapped));
+}
+
+Namespace::Namespace(std::uint32_t nsid, std::uint64_t size, std::uint32_t block_shift, bool null,
+                     Identity identity, std::byte* memory, std::size_t mapped)
+    : nsid_(nsid), block_shift_(block_shift), size_(size), null_(null), identity_(identity), memory_(memory),
+      mapped_(mapped) {}
+
+Namespace::~Namespace() {
+    ::munmap(memory_, mapped_);
+}
+
+void Namespace::zero(std::uint64_t offset, std::uint64_t length) {
+    if (null_) {
+        return;
+    }
+    const std::uint64_t end = offset + length;
+    const std::uint64_t first_page = (offset + kPage - 1) / kPage * kPage;
+    const std::uint64_t end_page = end / kPage * kPage;
+    if (first_page >= end_page ||
+        ::madvise(memory_ + first_page, end_page - first_page, MADV_DONTNEED) != 0) {
+        std::memset(memory_ + offset, 0, length);
+        return;
+    }
+    std::memset(memory_ + offset, 0, first_page - offset);
+    std::memset(memory_ + end_page, 0, end - end_page);
+}
+
+} // namespace mpath::target

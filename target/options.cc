@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "target/options.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "nvme/wire/fabrics.h"
+#include "nvme/wire/pdu.h"
+
+namespace mpath::target {
+
+namespace {
+
+using nvme::AnaState;
+
+constexpr std::array<std::pair<std::string_view, AnaState>, 5> kAnaNames = {{
+    {"optimized", AnaState::optimized},
+    {"non-optimized", AnaState::non_optimized},
+    {"inaccessible", AnaState::inaccessible},
+    {"persistent-loss", AnaState::persistent_loss},
+    {"change", AnaState::change},
+}};
+
+constexpr std::array<std::pair<std::string_view, Nanoseconds>, 4> kDurationUnits = {{
+    {"ns", 1},
+    {"us", kMicrosecond},
+    {"ms", kMillisecond},
+    {"s", kSecond},
+}};
+
+Result<std::uint16_t> parse_port(std::string_view text) {
+    std::uint16_t port = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (fault != std::errc{} || end != text.data() + text.size()) {
+        return failure(EINVAL, "'{}' is not a port, give a number from 0 (any free one) to 65535", text);
+    }
+    return port;
+}
+
+Result<void> read_address(std::string_view text, ListenerOptions& listener) {
+    const bool bracketed = text.starts_with('[');
+    const std::size_t colon = bracketed ? text.find("]:") : text.rfind(':');
+    if (colon == std::string_view::npos) {
+        return failure(EINVAL, "'{}' has no port, write ADDRESS:PORT, or [ADDRESS]:PORT for IPv6", text);
+    }
+    listener.address = text.substr(bracketed ? 1 : 0, bracketed ? colon - 1 : colon);
+    auto port = parse_port(text.substr(colon + (bracketed ? 2 : 1)));
+    if (!port) {
+        return tl::unexpected(port.error());
+    }
+    listener.port = *port;
+    return {};
+}
+
+Result<void> read_attribute(std::string_view text, ListenerOptions& listener) {
+    const std::size_t equals = text.find('=');
+    const std::string_view key = text.substr(0, equals);
+    const std::string_view value = equals == std::string_view::npos ? "" : text.substr(equals + 1);
+    if (key == "name" && !value.empty()) {
+        listener.name = value;
+        return {};
+    }
+    if (key == "ana") {
+        return parse_ana(value).map([&](AnaState state) { listener.ana = state; });
+    }
+    if (key == "delay") {
+        return parse_duration(value).map([&](Nanoseconds delay) { listener.delay = delay; });
+    }
+    return failure(EINVAL, "'{}' is not a listener's attribute, there are name=, ana= and delay=", text);
+}
+
+bool is_power_of_two_between(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
+    return std::has_single_bit(value) && value >= low && value <= high;
+}
+
+Result<void> check_listeners(Options& options) {
+    if (options.listeners.empty()) {
+        options.listeners.emplace_back();
+    }
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < options.listeners.size(); ++i) {
+        auto& listener = options.listeners[i];
+        if (listener.name.empty()) {
+            listener.name = fmt::format("p{}", i);
+        }
+        if (!names.insert(listener.name).second) {
+            return failure(EINVAL, "two listeners are named '{}', give each its own name=", listener.name);
+        }
+    }
+    return {};
+}
+
+Result<void> check_namespaces(const Options& options) {
+    if (options.namespaces < 1 || options.namespaces > 1024) {
+        return failure(EINVAL, "{} namespaces cannot be served, 1 to 1024 can", options.namespaces);
+    }
+    if (!is_power_of_two_between(options.block_size, 512, 65536)) {
+        return failure(EINVAL, "block size {} is not a power of two from 512 to 65536", options.block_size);
+    }
+    if (options.size == 0 || options.size % options.block_size != 0) {
+        return failure(EINVAL, "size {} is not a multiple of the block size {}", options.size,
+                       options.block_size);
+    }
+    if (options.protection > 3 || (options.protection != 0 && options.metadata < 8)) {
+        return failure(EINVAL,
+                       "protection information type {} needs type 1 to 3 and at least 8 metadata bytes",
+                       options.protection);
+    }
+    return {};
+}
+
+Result<void> check_limits(const Options& options) {
+    if (options.mdts != 0 &&
+        !is_power_of_two_between(options.mdts, std::max(8192U, options.block_size), 1U << 31)) {
+        return failure(EINVAL, "MDTS {} is not a power of two of at least 8192 bytes and a block",
+                       options.mdts);
+    }
+    if (options.in_capsule % 16 != 0 || options.in_capsule > (1U << 20)) {
+        return failure(EINVAL, "in-capsule size {} is not a multiple of 16 up to 1 MiB", options.in_capsule);
+    }
+    if (options.max_h2c_data < nvme::kMinMaxH2cData || options.max_h2c_data % 4 != 0) {
+        return failure(EINVAL, "MAXH2CDATA {} is not a multiple of 4 of at least 4096", options.max_h2c_data);
+    }
+    if (options.r2t_size % 4 != 0 || options.c2h_size % 4 != 0) {
+        return failure(EINVAL, "R2T and C2H sizes have to be multiples of 4 bytes");
+    }
+    if (options.cpda > nvme::kMaxPduDataAlignment) {
+        return failure(EINVAL, "CPDA {} is above {}", options.cpda, nvme::kMaxPduDataAlignment);
+    }
+    if (options.queue_size < 2 || options.queue_size > 65536) {
+        return failure(EINVAL, "queue size {} is not from 2 to 65536", options.queue_size);
+    }
+    if (options.io_queues < 1 || options.controllers < 1 || options.controllers > 0xff00) {
+        return failure(EINVAL, "at least one I/O queue and one association have to be allowed");
+    }
+    if (options.subnqn.empty() || options.subnqn.size() > nvme::kMaxNqnLength) {
+        return failure(EINVAL, "the subsystem's NQN has to have 1 to {} characters", nvme::kMaxNqnLength);
+    }
+    return {};
+}
+
+} // namespace
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    constexpr std::string_view kUnits = "kmgt";
+    unsigned shift = 0;
+    bool known = fault == std::errc{} && unit.size() <= 1;
+    if (known && unit.size() == 1) {
+        const std::size_t at = kUnits.find(static_cast<char>(unit[0] | 0x20));
+        known = at != std::string_view::npos;
+        shift = known ? 10 * (static_cast<unsigned>(at) + 1) : 0;
+    }
+    if (!known || number > (std::numeric_limits<std::uint64_t>::max() >> shift)) {
+        return failure(EINVAL, "'{}' is not a size, write a number and k, M, G or T, such as 256M", text);
+    }
+    return number << shift;
+}
+
+Result<Nanoseconds> parse_duration(std::string_view text) {
+    double number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    if (fault == std::errc{} && std::isfinite(number) && number >= 0 && number < 1e9) {
+        if (unit.empty() && number == 0) {
+            return 0;
+        }
+        for (const auto& [name, nanoseconds] : kDurationUnits) {
+            if (unit == name) {
+                return static_cast<Nanoseconds>(std::llround(number * static_cast<double>(nanoseconds)));
+            }
+        }
+    }
+    return failure(EINVAL, "'{}' is not a duration, write a number and ns, us, ms or s, such as 200us", text);
+}
+
+Result<AnaState> parse_ana(std::string_view text) {
+    for (const auto& [name, state] : kAnaNames) {
+        if (text == name) {
+            return state;
+        }
+    }
+    return failure(
+        EINVAL,
+        "'{}' is not an ANA state, there are optimized, non-optimized, inaccessible, persistent-loss "
+        "and change",
+        text);
+}
+
+std::string_view to_string(AnaState state) {
+    for (const auto& [name, known] : kAnaNames) {
+        if (state == known) {
+            return name;
+        }
+    }
+    return "unknown";
+}
+
+Result<ListenerOptions> parse_listener(std::string_view text) {
+    ListenerOptions listener;
+    std::size_t comma = text.find(',');
+    auto read = read_address(text.substr(0, comma), listener);
+    while (read && comma != std::string_view::npos) {
+        text.remove_prefix(comma + 1);
+        comma = text.find(',');
+        read = read_attribute(text.substr(0, comma), listener);
+    }
+    if (!read) {
+        return tl::unexpected(read.error());
+    }
+    return listener;
+}
+
+Result<Options> checked(Options options) {
+    auto fine = check_listeners(options);
+    if (fine) {
+        fine = check_namespaces(options);
+    }
+    if (fine) {
+        fine = check_limits(options);
+    }
+    if (!fine) {
+        return tl::unexpected(fine.error());
+    }
+    return options;
+}
+
+} // namespace mpath::target

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Everything the target can be told, with its defaults, and the readers of its text forms.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "nvme/wire/log_page.h"
+
+namespace mpath::target {
+
+/// One address to listen on: a port of the subsystem, which every namespace is reached through.
+struct ListenerOptions {
+    std::string address = "127.0.0.1"; ///< numeric IPv4, or IPv6 without brackets
+    std::uint16_t port = 0;            ///< 0: the kernel picks one
+    std::string name;                  ///< empty: p0, p1, ... by position
+    nvme::AnaState ana = nvme::AnaState::optimized;
+    Nanoseconds delay = 0; ///< added to every I/O command's answer
+};
+
+struct Options {
+    std::vector<ListenerOptions> listeners;
+    bool allow_remote = false; ///< addresses other than loopback
+
+    std::string subnqn = "nqn.2025-01.io.fio-mpath:target";
+    std::string model = "fio-mpath target";
+    std::string serial = "MPATH0000001";
+    std::string firmware = "1.0";
+
+    std::uint32_t namespaces = 1;
+    std::uint64_t size = 256ULL << 20; ///< bytes of each namespace
+    std::uint32_t block_size = 4096;   ///< 512..65536, a power of two
+    bool null = false;                 ///< no storage: reads give a constant pattern, writes are discarded
+    std::uint16_t metadata = 0;        ///< announced bytes per block; a namespace with metadata refuses I/O
+    std::uint8_t protection = 0;       ///< announced protection information type; needs metadata
+    std::string device_id;             ///< identities are derived from this text; empty: random ones
+    bool announce_uuid = true;
+    bool announce_nguid = true;
+    bool announce_eui64 = true;
+
+    std::uint32_t mdts = 1U << 20;         ///< bytes of one transfer, 4096 times a power of two; 0 = no limit
+    std::uint32_t in_capsule = 8192;       ///< bytes of data in an I/O command capsule; 0 = none
+    std::uint32_t max_h2c_data = 1U << 20; ///< MAXH2CDATA, bytes
+    std::uint32_t r2t_size = 0;            ///< bytes asked for with one R2T; 0 = the rest
+    std::uint32_t c2h_size = 0;            ///< bytes of one C2HData PDU; 0 = the whole transfer
+    std::uint8_t cpda = 0;                 ///< alignment asked of the host's data: dwords, 0's based
+    bool success_flag = true;              ///< end reads with the SUCCESS flag where the host allows it
+    std::uint32_t queue_size = 1024;       ///< entries of the largest queue
+    std::uint16_t io_queues = 128;         ///< I/O queues of one association
+    std::uint16_t controllers = 64;        ///< associations at a time
+    std::uint8_t anatt = 10;               ///< seconds
+
+    bool enforce_kato = true;              ///< see Controller::silent_too_long()
+    bool traffic_based_keep_alive = false; ///< any command counts as a Keep Alive, and CTRATT says so
+    bool demand_auth = false;
+    bool demand_tls = false;
+    bool garbage = false; ///< send bytes that are no PDU behind ICResp
+
+    bool poll = false; ///< spin instead of sleeping
+};
+
+/// "256M", "1G", "4096": a number and one of k, M, G, T (powers of 1024).
+Result<std::uint64_t> parse_size(std::string_view text);
+
+/// "200us", "1.5ms", "2s", "0": a number and ns, us, ms or s.
+Result<Nanoseconds> parse_duration(std::string_view text);
+
+Result<nvme::AnaState> parse_ana(std::string_view text);
+std::string_view to_string(nvme::AnaState state);
+
+/// "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION]"; IPv6 addresses in brackets.
+Result<ListenerOptions> parse_listener(std::string_view text);
+
+/// Fills in listeners' names and refuses what cannot be served, one sentence for the first fault.
+Result<Options> checked(Options options);
+
+} // namespace mpath::target

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "base/clock.h"
+#include "nvme/wire/command.h"
+#include "nvme/wire/fabrics.h"
+#include "nvme/wire/pdu.h"
+#include "nvme/wire/status.h"
+#include "target/admin.h"
+#include "target/controller.h"
+#include "target/frame.h"
+#include "target/io_command.h"
+#include "target/pdu_writer.h"
+#include "target/subsystem.h"
+
+namespace mpath::target {
+
+/// Where a PDU's payload goes.
+struct Payload {
+    std::byte* to = nullptr; ///< nullptr: nowhere, it is only counted
+    std::uint32_t length = 0;
+};
+
+/// The commands of one connection: an admin or an I/O queue, or neither before its Connect.
+///
+/// A command's life: its capsule takes a slot; what the host has to send arrives in the capsule or is asked
+/// for with R2Ts, one at a time; then, after the listener's delay, it is carried out and answered, and the
+/// slot is free. The slot's number is the tag of its R2Ts.
+class Queue {
+public:
+    Queue(Subsystem& subsystem, Listener& listener, PduWriter& writer);
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+    ~Queue();
+
+    /// Takes a command with `data` bytes in its capsule. If those are not 0, the payload returned has to be
+    /// received, and payload_received() called after.
+    tl::expected<Payload, Fault> capsule(const nvme::Sqe& sqe, std::uint32_t data, Nanoseconds now);
+    /// The same for data an R2T asked for.
+    tl::expected<Payload, Fault> h2c_data(const nvme::H2cData& header, std::uint32_t data);
+    void payload_received(Nanoseconds now);
+
+    /// Carries out the commands whose delay is over.
+    void expire(Nanoseconds now);
+    static constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+    [[nodiscard]] Nanoseconds next_due() const { return delayed_.empty() ? kNever : delayed_.front().due; }
+
+    /// False: its association has ended, or was reset since this queue was connected.
+    [[nodiscard]] bool alive() const;
+
+private:
+    enum class Role : std::uint8_t { unconnected, admin, io };
+
+    struct Command {
+        nvme::Sqe sqe{};
+        IoPlan plan{};                 ///< I/O commands: what to do; for all: status and bytes from the host
+        bool is_io = false;            ///< neither Fabrics nor admin
+        bool owns_cid = false;         ///< false: another outstanding command has the same
+        bool awaits_data = false;      ///< an R2T is open
+        std::uint32_t received = 0;    ///< bytes of the host's data
+        std::uint32_t r2t_end = 0;     ///< where the open R2T ends
+        std::vector<std::byte> buffer; ///< host data that is not a namespace's; kept for the slot's next one
+    };
+    struct Delayed {
+        Nanoseconds due;
+        std::uint16_t slot;
+    };
+
+    std::uint16_t take_slot(const nvme::Sqe& sqe);
+    void plan(Command& command);
+    void plan_fabrics(Command& command) const;
+    [[nodiscard]] tl::expected<void, Fault> check_capsule(Command& command, std::uint32_t data) const;
+    [[nodiscard]] std::byte* destination(Command& command, std::uint32_t offset) const;
+    void ask_for_data(std::uint16_t slot);
+    void data_complete(std::uint16_t slot, Nanoseconds now);
+
+    void execute(std::uint16_t slot, Nanoseconds now);
+    void execute_io(Command& command);
+    Answer execute_fabrics(Command& command, Nanoseconds now);
+    Answer execute_connect(Command& command, Nanoseconds now);
+    void answer(const Command& command, const Answer& with);
+    void respond(const Command& command, nvme::Status status, std::uint32_t dw0 = 0, std::uint32_t dw1 = 0);
+    void set_size(std::uint32_t entries);
+
+    Subsystem& subsystem_;
+    Listener& listener_;
+    PduWriter& writer_;
+    Role role_ = Role::unconnected;
+    std::uint16_t qid_ = 0;
+    std::shared_ptr<Controller> controller_;
+    unsigned resets_seen_ = 0;
+    bool flow_control_ = true;
+    std::uint32_t entries_ = 0;
+    std::uint32_t head_ = 0; ///< SQHD
+
+    std::vector<Command> commands_;
+    std::vector<std::uint16_t> free_;
+    std::bitset<65536> cids_; ///< of the commands outstanding
+    std::deque<Delayed> delayed_;
+    std::uint16_t receiving_ = 0;       ///< slot whose payload is being received
+    std::uint32_t receiving_bytes_ = 0; ///< and its length
+};
+
+} // namespace mpath::target

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The second half of Queue: commands whose data is complete are carried out and answered.
+#include <bit>
+#include <cstring>
+
+#include "target/connect.h"
+#include "target/queue.h"
+
+namespace mpath::target {
+
+using nvme::Status;
+using nvme::StatusCode;
+
+void Queue::execute(std::uint16_t slot, Nanoseconds now) {
+    Command& command = commands_[slot];
+    if (!command.plan.status.ok()) {
+        respond(command, command.plan.status);
+    } else if (command.is_io) {
+        execute_io(command);
+    } else {
+        const Answer result = command.sqe.opcode == nvme::kFabricsOpcode
+                                  ? execute_fabrics(command, now)
+                                  : execute_admin(subsystem_, *controller_, command.sqe, now);
+        if (result.later) {
+            return;
+        }
+        answer(commands_[slot], result); // a Connect has moved the commands
+    }
+    if (commands_[slot].owns_cid) {
+        cids_.reset(commands_[slot].sqe.cid);
+    }
+    free_.push_back(slot);
+}
+
+void Queue::execute_io(Command& command) {
+    const IoPlan& plan = command.plan;
+    Counters& counters = listener_.counters;
+    Status status;
+    switch (command.sqe.opcode) {
+    case nvme::io_opcode::kRead: {
+        ++counters.reads;
+        counters.read_bytes += plan.length;
+        const bool success = !flow_control_ && subsystem_.options().success_flag;
+        writer_.read_data(command.sqe.cid, *plan.space, plan.offset, static_cast<std::uint32_t>(plan.length),
+                          success);
+        if (success) {
+            return;
+        }
+        break;
+    }
+    case nvme::io_opcode::kWrite:
+        ++counters.writes;
+        counters.write_bytes += plan.length;
+        break;
+    case nvme::io_opcode::kWriteZeroes:
+        ++counters.write_zeroes;
+        plan.space->zero(plan.offset, plan.length);
+        break;
+    case nvme::io_opcode::kDatasetManagement:
+        ++counters.deallocates;
+        if ((command.sqe.cdw11 & nvme::kDsmDeallocate) != 0) {
+            status = deallocate(*plan.space, {reinterpret_cast<const nvme::DsmRange*>(command.buffer.data()),
+                                              plan.from_host / sizeof(nvme::DsmRange)});
+        }
+        break;
+    default:
+        ++counters.flushes;
+        break; // memory is as durable as it gets
+    }
+    respond(command, status);
+}
+
+Answer Queue::execute_fabrics(Command& command, Nanoseconds now) {
+    switch (static_cast<nvme::FabricsType>(command.sqe.nsid & 0xff)) {
+    case nvme::FabricsType::connect:
+        return execute_connect(command, now);
+    case nvme::FabricsType::property_get:
+        if (role_ == Role::admin) {
+            return get_property(*controller_, command.sqe);
+        }
+        break;
+    case nvme::FabricsType::property_set:
+        if (role_ == Role::admin) {
+            return set_property(*controller_, command.sqe);
+        }
+        break;
+    case nvme::FabricsType::disconnect:
+        if (role_ == Role::io) {
+            return {}; // the host closes the connection next
+        }
+        return {.status = Status(StatusCode::invalid_queue_type, true)};
+    default:
+        break;
+    }
+    return {.status = Status(StatusCode::invalid_opcode, true)};
+}
+
+Answer Queue::execute_connect(Command& command, Nanoseconds now) {
+    const auto request = std::bit_cast<nvme::ConnectCommand>(command.sqe);
+    nvme::ConnectData data;
+    std::memcpy(&data, command.buffer.data(), sizeof(data));
+    ConnectOutcome outcome = connect(subsystem_, listener_, request, data, now);
+    if (outcome.controller != nullptr) {
+        controller_ = std::move(outcome.controller);
+        role_ = request.qid == 0 ? Role::admin : Role::io;
+        qid_ = request.qid;
+        resets_seen_ = controller_->resets();
+        flow_control_ = (request.cattr & nvme::kCattrDisableSqFlowControl) == 0;
+        set_size(request.sqsize + 1U);
+        head_ = 1 % entries_; // Connect itself was the first entry
+    }
+    return {.status = outcome.status, .dw0 = outcome.dw0};
+}
+
+void Queue::answer(const Command& command, const Answer& with) {
+    if (with.status.ok()) {
+        writer_.built_data(command.sqe.cid, with.data);
+    }
+    respond(command, with.status, with.dw0, with.dw1);
+}
+
+void Queue::respond(const Command& command, Status status, std::uint32_t dw0, std::uint32_t dw1) {
+    const bool is_connect = command.sqe.opcode == nvme::kFabricsOpcode && command.plan.from_host != 0;
+    nvme::Cqe cqe;
+    cqe.dw0 = dw0;
+    cqe.dw1 = dw1;
+    if (flow_control_) {
+        cqe.sqhd = static_cast<std::uint16_t>(head_);
+    } else if (is_connect) {
+        cqe.sqhd = 0xffff; // says that flow control is off
+    }
+    cqe.cid = command.sqe.cid;
+    cqe.status = status.to_cqe();
+    writer_.capsule_resp(cqe);
+    if (!status.ok()) {
+        ++listener_.counters.refused;
+    }
+}
+
+} // namespace mpath::target
