@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Sourced by every script here: where things are, how to speak and how to fail.
 
+# All that is downloaded or built lies below $ROOT/build*, so that one rm takes it away.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# All that is downloaded or built lies below build/, so that one rm takes it away.
-FIO_SOURCE_CACHE=$ROOT/build/fio-source
-FOREIGN_FIO_CACHE=$ROOT/build/fio-foreign
 
 say() { printf '== %s\n' "$*"; }
 die() {
