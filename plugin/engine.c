@@ -124,6 +124,7 @@ static int engine_init(struct thread_data* td) {
         options_can_be_served(td, &error);
         return fail_job(td, &error);
     }
+    atomic_store(&job->busy, true);
     drop_options(td);
     io = calloc(1, sizeof(*io));
     if (io) {
@@ -308,16 +309,21 @@ static void engine_cleanup(struct thread_data* td) {
     struct io_state* io = job ? job->io : NULL;
     struct mpath_error error = {0};
 
-    if (!io)
+    if (!job)
         return;
-    counting_settle(&io->counting, td);
-    if (io->started && mpath_job_stop(job->core, &error))
-        fail_job(td, &error);
+    if (io && io->started) {
+        counting_settle(&io->counting, td);
+        if (mpath_job_stop(job->core, &error))
+            fail_job(td, &error);
+    }
     results_job_stopped(job);
-    free(io->io_us);
-    free(io->queued);
-    free(io);
+    if (io) {
+        free(io->io_us);
+        free(io->queued);
+        free(io);
+    }
     job->io = NULL;
+    atomic_store(&job->busy, false);
 }
 
 // ---- files: each of them is the device, and fio must not open, close or unlink what happens to have its

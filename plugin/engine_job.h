@@ -4,6 +4,8 @@
 
 #include "plugin/bridge.h"
 
+#include <stdatomic.h>
+
 struct io_state;
 
 /* Made in setup(), lives as long as its process. fio's thread_data points to it. */
@@ -22,6 +24,7 @@ struct engine_job {
     size_t result_count;
 
     struct io_state* io; /* from init() to cleanup(), in the job only */
+    atomic_bool busy;    /* likewise; with thread=1 fio may give a stuck job up and exit while it runs */
 };
 
 /* Takes the job as the next one in fio's order, and numbers its block as fio will (stat.c __show_run_stats).
@@ -39,5 +42,5 @@ size_t job_list_block(unsigned int block, struct mpath_job*** cores, struct engi
 /* The job with fio's number, or NULL. */
 struct engine_job* job_list_find(unsigned int thread_number);
 
-/* Frees every job's core, when nothing will be rendered any more. */
-void job_list_free_cores(void);
+/* When nothing will be rendered any more: frees the jobs, but those that are busy. */
+void job_list_free(void);

@@ -62,9 +62,11 @@ struct engine_job* job_list_find(unsigned int thread_number) {
     return found;
 }
 
-void job_list_free_cores(void) {
+void job_list_free(void) {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < job_count; i++) {
+        if (atomic_load(&jobs[i]->busy))
+            continue;
         mpath_job_free(jobs[i]->core);
         free(jobs[i]->result_values);
         free(jobs[i]);

@@ -32,7 +32,7 @@ static void print_tables(void) {
         free(cores);
     }
     log_info_flush();
-    job_list_free_cores();
+    job_list_free();
 }
 
 void table_prepare(void) {
