@@ -34,6 +34,9 @@ Result<std::unique_ptr<Namespace>> Namespace::create(std::uint32_t nsid, std::ui
     auto* bytes = static_cast<std::byte*>(memory);
     if (null) {
         fill_pattern(bytes, mapped);
+    } else {
+        // One page fault for 2 MiB instead of 512: faults would be most of what a first pass measures.
+        ::madvise(memory, mapped, MADV_HUGEPAGE);
     }
     const auto shift = static_cast<std::uint32_t>(std::countr_zero(block_size));
     return std::unique_ptr<Namespace>(new Namespace(nsid, size, shift, null, identity, bytes, mapped));

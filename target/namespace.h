@@ -16,7 +16,8 @@ public:
     /// Bytes a null namespace's reads are served from, over and over; never all zero.
     static constexpr std::uint32_t kPatternSize = 64 * 1024;
 
-    /// `null`: nothing is stored. Otherwise memory that is taken when it is first written, not before.
+    /// `null`: nothing is stored. Otherwise memory, taken (2 MiB at a time, if the
+    /// system has huge pages to give) when it is first written, not before.
     static Result<std::unique_ptr<Namespace>> create(std::uint32_t nsid, std::uint64_t size,
                                                      std::uint32_t block_size, bool null, Identity identity);
     Namespace(const Namespace&) = delete;
