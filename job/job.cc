@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "job/conditions.h"
 #include "job/mounted_device.h"
 #include "job/probe.h"
 #include "nvme/host.h"
@@ -258,31 +259,63 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
     engine_->set_filter(filter_);
     std::vector<Error> errors;
     for (std::size_t i = 0; i < connections.size(); ++i) {
-        const auto index = static_cast<std::uint16_t>(i);
         Result<PathConnection>& connection = connections[i];
         if (connection && connection->facts.identity != identity_) {
             connection = failure(ENODEV, "it leads to another device now ({}, before {})",
                                  connection->facts.identity.text(), identity_.text());
         }
-        auto path = std::make_unique<nvme::IoPath>(index, paths_[i].uri.nsid,
-                                                   connection ? connection->facts.limits : limits_,
-                                                   engine_->completions(), engine_->listener());
-        if (connection) {
-            path->set_state(connection->facts.state);
-            slot_->path(i).set_state(connection->facts.state);
-            path->attach(*reactor_, std::move(connection->queues));
-            slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::connected,
-                              connection->facts.address);
-        } else {
+        if (!connection) {
             const Error error = with_association_count(connection.error(), block_.get(), 0);
             errors.push_back({error.code, fmt::format("path {}: {}", path_names_[i], error.text)});
-            slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::refused, error.text);
         }
-        engine_->add_path(path_names_[i], std::move(path));
+        attach_path(static_cast<std::uint16_t>(i), connection,
+                    connection ? std::move(connection->queues) : std::vector<nvme::ConnectedQueue>{});
     }
     if (const std::size_t usable = engine_->paths().usable(); usable < options_.min_paths) {
         return tl::unexpected<Error>(too_few_paths(usable, errors));
     }
+    return options_.log_prefix ? start_record(connections) : Result<void>{};
+}
+
+void Job::attach_path(std::uint16_t index, const Result<PathConnection>& connection,
+                      std::vector<nvme::ConnectedQueue> queues) {
+    auto path = std::make_unique<nvme::IoPath>(index, paths_[index].uri.nsid,
+                                               connection ? connection->facts.limits : limits_,
+                                               engine_->completions(), engine_->listener());
+    if (connection) {
+        path->set_state(connection->facts.state);
+        slot_->path(index).set_state(connection->facts.state);
+        for (const nvme::ConnectedQueue& queue : queues) {
+            sockets_.push_back(
+                {index, queue.parameters.id, queue.socket.get(), socket_cookie(queue.socket.get())});
+        }
+        path->attach(*reactor_, std::move(queues));
+        slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::connected,
+                          connection->facts.address);
+    } else {
+        slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::refused,
+                          connection.error().text);
+    }
+    engine_->add_path(path_names_[index], std::move(path));
+}
+
+Result<void> Job::start_record(const std::vector<Result<PathConnection>>& connections) {
+    record::Conditions conditions = job_conditions(fio_job_, engine_->paths().policy(),
+                                                   controller_options_.host.nqn, reactor_->backend());
+    std::uint64_t associations = 0;
+    for (std::size_t i = 0; i < connections.size(); ++i) {
+        conditions.paths.push_back(
+            path_conditions(paths_[i], connections[i] ? &connections[i]->facts : nullptr));
+        associations += connections[i] ? 1 : 0;
+    }
+    conditions.associations = associations;
+    auto recorder =
+        Recorder::create(clock_, *options_.log_prefix, *slot_, std::move(conditions), std::move(sockets_));
+    if (!recorder) {
+        return tl::unexpected<Error>(recorder.error());
+    }
+    recorder_ = std::move(*recorder);
+    active_recorder_.store(recorder_.get(), std::memory_order_release);
     return {};
 }
 
@@ -295,10 +328,13 @@ Result<void> Job::stop() {
     if (keeper_) {
         keeper_->stop();
     }
+    active_recorder_ = nullptr;
+    const Result<void> recorded = recorder_ ? recorder_->finish() : Result<void>{};
+    recorder_.reset();
     engine_.reset();
     reactor_.reset();
     keeper_.reset();
-    return {};
+    return recorded;
 }
 
 } // namespace mpath::job

@@ -8,6 +8,7 @@
 // After a fork parent and job each hold a copy; what the parent wants to know later is in the slot.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "job/keeper.h"
 #include "job/options.h"
 #include "job/path_list.h"
+#include "job/recorder.h"
 #include "live/control_block.h"
 #include "nvme/controller_facts.h"
 #include "path/device.h"
@@ -54,6 +56,9 @@ private:
     Result<void> check_not_in_use() const;
     Result<void> add_slot(const std::vector<Result<nvme::ControllerFacts>>& facts);
     Result<void> attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate);
+    void attach_path(std::uint16_t index, const Result<PathConnection>& connection,
+                     std::vector<nvme::ConnectedQueue> queues);
+    Result<void> start_record(const std::vector<Result<PathConnection>>& connections);
     [[nodiscard]] Error too_few_paths(std::size_t usable, const std::vector<Error>& errors) const;
 
     Options options_;
@@ -71,6 +76,9 @@ private:
     std::unique_ptr<Keeper> keeper_;
     std::unique_ptr<net::Reactor> reactor_;
     std::unique_ptr<IoEngine> engine_;
+    std::vector<PathSocket> sockets_;
+    std::unique_ptr<Recorder> recorder_;
+    std::atomic<Recorder*> active_recorder_{nullptr}; ///< for the keeper's thread
 };
 
 } // namespace mpath::job

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "job/conditions.h"
+
+#include <sys/utsname.h>
+
+namespace mpath::job {
+namespace {
+
+constexpr std::size_t kRead = 0;
+constexpr std::size_t kWrite = 1;
+constexpr std::size_t kTrim = 2;
+
+std::optional<record::BlockSizes> block_sizes(const FioJob& job, std::size_t direction) {
+    if (!job.does[direction]) {
+        return std::nullopt;
+    }
+    return record::BlockSizes{job.min_block_size[direction], job.max_block_size[direction]};
+}
+
+/// fio's 0 means: not limited.
+std::optional<std::uint64_t> limit(std::uint64_t rate) {
+    return rate == 0 ? std::nullopt : std::optional(rate);
+}
+
+record::Workload workload(const FioJob& job) {
+    record::Workload load;
+    load.rw = job.rw;
+    load.read_blocks = block_sizes(job, kRead);
+    load.write_blocks = block_sizes(job, kWrite);
+    load.trim_blocks = block_sizes(job, kTrim);
+    load.iodepth = job.iodepth;
+    load.rate_read = limit(job.rate[kRead]);
+    load.rate_write = limit(job.rate[kWrite]);
+    load.rate_trim = limit(job.rate[kTrim]);
+    load.rate_iops_read = limit(job.rate_iops[kRead]);
+    load.rate_iops_write = limit(job.rate_iops[kWrite]);
+    load.rate_iops_trim = limit(job.rate_iops[kTrim]);
+    load.compress_percent = job.compress_percentage;
+    load.dedupe_percent = job.dedupe_percentage;
+    load.verify = job.verify.value_or("none");
+    return load;
+}
+
+} // namespace
+
+record::Conditions job_conditions(const FioJob& fio_job, const multipath::IoPolicy& policy,
+                                  std::string_view host_nqn, std::string_view net_backend) {
+    record::Conditions conditions;
+    conditions.fio_version = fio_job.fio_version;
+    conditions.engine_version = MPATH_VERSION;
+    utsname system{};
+    if (::uname(&system) == 0) {
+        conditions.kernel_version = system.release;
+        conditions.host = system.nodename;
+    }
+    conditions.host_nqn = host_nqn;
+    conditions.net_backend = net_backend;
+    conditions.iopolicy = policy.name();
+    conditions.iopolicy_rules = policy.semantics();
+    conditions.iopolicy_scope = "job";
+    conditions.workload = workload(fio_job);
+    return conditions;
+}
+
+record::PathConditions path_conditions(const PathSpec& path, const nvme::ControllerFacts* facts) {
+    record::PathConditions conditions;
+    conditions.name = path.name;
+    conditions.address = path.uri.address();
+    conditions.transport = "tcp";
+    conditions.subsystem = path.uri.subnqn;
+    if (facts == nullptr) {
+        return conditions;
+    }
+    conditions.address = facts->address;
+    conditions.local_address = facts->local_address;
+    conditions.device = facts->identity.text();
+    conditions.model = facts->model.model;
+    conditions.serial = facts->model.serial;
+    conditions.firmware = facts->model.firmware;
+    conditions.device_bytes = facts->limits.size;
+    conditions.block_bytes = facts->limits.block_size;
+    if (facts->ana_reporting) {
+        conditions.group = facts->ana_group;
+        conditions.state_at_start = facts->state;
+    }
+    conditions.io_queues = facts->io_queues;
+    conditions.queue_size = facts->queue_size;
+    conditions.max_transfer = facts->mdts;
+    conditions.in_capsule_bytes = facts->in_capsule;
+    conditions.max_h2c_data = facts->max_h2c_data;
+    conditions.header_digest = false;
+    conditions.data_digest = false;
+    conditions.keep_alive_ms = facts->keep_alive_ms;
+    return conditions;
+}
+
+} // namespace mpath::job

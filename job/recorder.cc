@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "job/recorder.h"
+
+#include <sys/socket.h>
+
+#include <filesystem>
+
+#include "live/snapshot.h"
+#include "net/tcp_info.h"
+#include "record/record.h"
+
+namespace mpath::job {
+namespace {
+
+record::TcpSample sample(const PathSocket& socket, const net::TcpInfo& info) {
+    record::TcpSample sample;
+    sample.queue = socket.queue;
+    sample.congestion_control = info.congestion_control;
+    sample.rtt_us = info.rtt_us;
+    sample.rttvar_us = info.rttvar_us;
+    sample.retransmits = info.retransmits;
+    sample.cwnd = info.cwnd;
+    sample.unacked = info.unacked;
+    sample.notsent_bytes = info.notsent_bytes;
+    sample.rwnd_limited_us = info.rwnd_limited_us;
+    sample.sndbuf_limited_us = info.sndbuf_limited_us;
+    sample.delivery_rate = info.delivery_rate;
+    return sample;
+}
+
+} // namespace
+
+std::uint64_t socket_cookie(int fd) {
+    std::uint64_t cookie = 0;
+    socklen_t length = sizeof cookie;
+    return ::getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}
+
+Result<std::unique_ptr<Recorder>> Recorder::create(const Clock& clock, const std::string& prefix,
+                                                   const live::JobSlot& slot, record::Conditions conditions,
+                                                   std::vector<PathSocket> sockets) {
+    const std::string stem = fmt::format("{}_mpath.{}", prefix, slot.thread_number);
+    const std::string intervals_file = stem + ".intervals.jsonl";
+    auto intervals = record::IntervalWriter::create(intervals_file);
+    if (!intervals) {
+        return tl::unexpected<Error>(intervals.error());
+    }
+    std::unique_ptr<Recorder> recorder(new Recorder(clock, slot, std::move(conditions), std::move(sockets),
+                                                    stem + ".json", intervals_file, std::move(*intervals)));
+    // A file that can't be written is better known now than after the run.
+    if (auto written = recorder->write(false); !written) {
+        return tl::unexpected<Error>(written.error());
+    }
+    return recorder;
+}
+
+Recorder::Recorder(const Clock& clock, const live::JobSlot& slot, record::Conditions conditions,
+                   std::vector<PathSocket> sockets, std::string file, std::string intervals_file,
+                   record::IntervalWriter intervals)
+    : clock_(clock), slot_(slot), conditions_(std::move(conditions)), sockets_(std::move(sockets)),
+      file_(std::move(file)), intervals_file_(std::move(intervals_file)), intervals_(std::move(intervals)),
+      sampler_(slot) {}
+
+void Recorder::checkpoint() {
+    append_interval();
+    keep(write(false));
+}
+
+Result<void> Recorder::finish() {
+    append_interval();
+    for (std::size_t i = 0; i < conditions_.paths.size(); ++i) {
+        if (const auto state = slot_.path(i).state.get(); state && conditions_.paths[i].state_at_start) {
+            conditions_.paths[i].state_at_end = static_cast<PathState>(*state);
+        }
+    }
+    keep(write(true));
+    return first_failure_;
+}
+
+void Recorder::append_interval() {
+    auto interval = sampler_.sample(clock_.now(), clock_.utc());
+    if (!interval) {
+        return;
+    }
+    for (const PathSocket& socket : sockets_) {
+        if (socket.cookie == 0 || socket_cookie(socket.fd) != socket.cookie) {
+            continue;
+        }
+        if (const auto info = net::read_tcp_info(socket.fd)) {
+            interval->paths[socket.path].connections.push_back(sample(socket, *info));
+        }
+    }
+    keep(intervals_.append(*interval));
+}
+
+Result<void> Recorder::write(bool complete) {
+    record::Record record;
+    record.complete = complete;
+    record.written_utc = clock_.utc();
+    record.intervals_file = std::filesystem::path(intervals_file_).filename();
+    record.conditions = conditions_;
+    record.results = live::snapshot(slot_, clock_.now()).result;
+    return record::write_record(file_, record);
+}
+
+void Recorder::keep(Result<void> result) {
+    if (!result && first_failure_) {
+        first_failure_ = std::move(result);
+    }
+}
+
+} // namespace mpath::job

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Writes a job's record: a checkpoint and a line of the time series at every interval, the whole in the end.
+// On the keeper's thread, and after that was joined on the job's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "live/job_slot.h"
+#include "live/sampler.h"
+#include "record/conditions.h"
+#include "record/intervals.h"
+
+namespace mpath::job {
+
+/// One I/O connection, for TCP_INFO. The number of a socket that was closed may be in use for another one, so
+/// the kernel's cookie says which it was.
+struct PathSocket {
+    std::size_t path = 0;
+    std::uint64_t queue = 0;
+    int fd = -1;
+    std::uint64_t cookie = 0;
+};
+
+/// The cookie of a socket (SO_COOKIE); 0 when there is none.
+std::uint64_t socket_cookie(int fd);
+
+class Recorder {
+public:
+    /// Makes PREFIX_mpath.N.json and PREFIX_mpath.N.intervals.jsonl.
+    static Result<std::unique_ptr<Recorder>> create(const Clock& clock, const std::string& prefix,
+                                                    const live::JobSlot& slot, record::Conditions conditions,
+                                                    std::vector<PathSocket> sockets);
+
+    /// A failure is kept for finish() to tell: a full disk does not stop a job.
+    void checkpoint();
+    Result<void> finish();
+
+private:
+    Recorder(const Clock& clock, const live::JobSlot& slot, record::Conditions conditions,
+             std::vector<PathSocket> sockets, std::string file, std::string intervals_file,
+             record::IntervalWriter intervals);
+
+    void append_interval();
+    Result<void> write(bool complete);
+    void keep(Result<void> result);
+
+    const Clock& clock_;
+    const live::JobSlot& slot_;
+    record::Conditions conditions_;
+    std::vector<PathSocket> sockets_;
+    std::string file_;
+    std::string intervals_file_;
+    record::IntervalWriter intervals_;
+    live::Sampler sampler_;
+    Result<void> first_failure_;
+};
+
+} // namespace mpath::job
