@@ -212,21 +212,29 @@ size_t mpath_results_count(mpath_job* const* jobs, size_t count) {
     return results;
 }
 
-void mpath_results_name(mpath_job* const* jobs, size_t count, size_t i, char name[MPATH_RESULT_NAME_SIZE]) {
-    copy_text(name, MPATH_RESULT_NAME_SIZE, "mpath");
+void mpath_results_names(mpath_job* const* jobs, size_t count, char (*names)[MPATH_RESULT_NAME_SIZE],
+                         size_t n) {
     mpath_error error;
     guarded(&error, [&]() -> Result<void> {
-        copy_text(name, MPATH_RESULT_NAME_SIZE, mpath::job::result_names(unwrap(jobs, count)).at(i));
+        const auto texts = mpath::job::result_names(unwrap(jobs, count));
+        for (std::size_t i = 0; i < n; ++i) {
+            copy_text(names[i], MPATH_RESULT_NAME_SIZE, texts.at(i));
+        }
         return {};
     });
 }
 
-void mpath_results_value(mpath_job* const* jobs, size_t count, size_t i,
-                         char value[MPATH_RESULT_VALUE_SIZE]) {
-    copy_text(value, MPATH_RESULT_VALUE_SIZE, "null");
+void mpath_results_values(mpath_job* const* jobs, size_t count, char (*values)[MPATH_RESULT_VALUE_SIZE],
+                          size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        copy_text(values[i], MPATH_RESULT_VALUE_SIZE, "null");
+    }
     mpath_error error;
     guarded(&error, [&]() -> Result<void> {
-        copy_text(value, MPATH_RESULT_VALUE_SIZE, mpath::job::result_value(unwrap(jobs, count), i));
+        const auto texts = mpath::job::result_values(unwrap(jobs, count));
+        for (std::size_t i = 0; i < n; ++i) {
+            copy_text(values[i], MPATH_RESULT_VALUE_SIZE, texts.at(i));
+        }
         return {};
     });
 }

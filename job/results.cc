@@ -9,9 +9,6 @@
 namespace mpath::job {
 namespace {
 
-/// A path's summary, then one value for each operation.
-constexpr std::size_t kResultsPerPath = 1 + kOperations;
-
 record::JobReport merged(const std::vector<const Job*>& jobs) {
     record::JobReport sum = live::snapshot(jobs.front()->slot(), live::kLastActivity);
     for (std::size_t i = 1; i < jobs.size(); ++i) {
@@ -42,13 +39,17 @@ std::vector<std::string> result_names(const std::vector<const Job*>& jobs) {
     return names;
 }
 
-std::string result_value(const std::vector<const Job*>& jobs, std::size_t i) {
+std::vector<std::string> result_values(const std::vector<const Job*>& jobs) {
     const record::JobReport report = merged(jobs);
-    const record::PathResult& path = report.result.paths.at(i / kResultsPerPath);
-    if (i % kResultsPerPath == 0) {
-        return record::path_summary(path, report.result.measured());
+    std::vector<std::string> values;
+    for (const record::PathResult& path : report.result.paths) {
+        values.push_back(record::path_summary(path, report.result.measured()));
+        const record::OperationResults all = path.operations();
+        for (const record::OperationResult& operation : all.operations) {
+            values.push_back(record::operation_summary(operation));
+        }
     }
-    return record::operation_summary(path.operations().operations.at(i % kResultsPerPath - 1));
+    return values;
 }
 
 } // namespace mpath::job

@@ -16,7 +16,7 @@ void render_table(const std::vector<const Job*>& jobs, const std::function<void(
 
 /// Names of the results that fio's JSON carries among the job's options; they depend on the paths only.
 std::vector<std::string> result_names(const std::vector<const Job*>& jobs);
-/// Value of the i-th of them; "null" when nothing was measured.
-std::string result_value(const std::vector<const Job*>& jobs, std::size_t i);
+/// Their values, in the same order; "null" where nothing was measured.
+std::vector<std::string> result_values(const std::vector<const Job*>& jobs);
 
 } // namespace mpath::job
