@@ -240,8 +240,12 @@ Result<void> Job::start(const volatile bool& terminate) {
     for (const PathSpec& path : paths_) {
         uris.push_back(path.uri);
     }
-    keeper_ = std::make_unique<Keeper>(clock_, std::move(uris), controller_options_, slot_->events,
-                                       options_.interval, [] {});
+    keeper_ = std::make_unique<Keeper>(
+        clock_, std::move(uris), controller_options_, slot_->events, options_.interval, [this] {
+            if (Recorder* recorder = active_recorder_.load(std::memory_order_acquire)) {
+                recorder->checkpoint();
+            }
+        });
     auto connections = keeper_->connect();
     if (!connections) {
         return tl::unexpected<Error>(connections.error());
