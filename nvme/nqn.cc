@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "nvme/wire/fabrics.h"
+
 namespace mpath::nvme {
 
 Result<void> check_nqn(std::string_view nqn) {
@@ -19,8 +21,8 @@ Result<void> check_nqn(std::string_view nqn) {
                        "are allowed",
                        static_cast<unsigned char>(*unprintable), unprintable - nqn.begin() + 1);
     }
-    constexpr std::string_view prefix = "nqn.";
-    if (!nqn.starts_with(prefix) || nqn.size() == prefix.size()) {
+    constexpr std::string_view kPrefix = "nqn.";
+    if (!nqn.starts_with(kPrefix) || nqn.size() == kPrefix.size()) {
         return failure(EINVAL, "NQN '{}' does not begin with 'nqn.' and a name", nqn);
     }
     if (nqn.size() > kMaxNqnLength) {
