@@ -22,6 +22,12 @@ public:
     void set(std::uint64_t value) noexcept {
         std::atomic_ref<std::uint64_t>(value_).store(value, std::memory_order_relaxed);
     }
+    [[nodiscard]] std::uint64_t get_acquire() const noexcept {
+        return std::atomic_ref<std::uint64_t>(value_).load(std::memory_order_acquire);
+    }
+    void set_release(std::uint64_t value) noexcept {
+        std::atomic_ref<std::uint64_t>(value_).store(value, std::memory_order_release);
+    }
 
 private:
     alignas(8) mutable std::uint64_t value_; // mutable: C++20's atomic_ref takes no const object
@@ -33,6 +39,10 @@ public:
     [[nodiscard]] std::uint64_t get() const noexcept { return word_.get(); }
     void set(std::uint64_t value) noexcept { word_.set(value); }
     void add(std::uint64_t by = 1) noexcept { word_.set(word_.get() + by); }
+    /// As add() and get(), but a reader that sees this addition also sees everything written before it. Costs
+    /// nothing on x86.
+    void publish_one() noexcept { word_.set_release(word_.get() + 1); }
+    [[nodiscard]] std::uint64_t get_published() const noexcept { return word_.get_acquire(); }
     void subtract(std::uint64_t by = 1) noexcept { word_.set(word_.get() - by); }
 
 private:

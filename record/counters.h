@@ -8,7 +8,7 @@
 //   it comes back from the path       on_return(path, now)             whatever the outcome
 //     it waited for a free slot       on_wait_end(path, waited)        before on_return
 //     a path-related error            on_error(path, class), and on_requeue(path) when it is sent again
-//   fio is given it in event()        on_complete(operations, request times), if fio counts it as well
+//   fio is given it in event()        on_complete(job, path_setting, request, now), if fio counts it as well
 //
 // Depth is kept from on_dispatch to on_return, so I/Os that wait for a slot of their path are in it, and
 // depth = IOPS * response time holds between the columns of a table; the waiting is told beside it.
@@ -38,8 +38,8 @@ struct OperationCounters {
 
     /// `time` in nanoseconds, `size` in bytes.
     void add(std::uint64_t time, std::uint64_t size) noexcept {
-        moments.add(time, size);
         histogram.add(time);
+        moments.add(time, size);
     }
 };
 
@@ -115,6 +115,7 @@ struct JobCounters {
     OptionalCounter cpu_system; ///< nanoseconds
     OptionalCounter voluntary_switches;
     OptionalCounter involuntary_switches;
+    OptionalCounter system_calls; ///< of the I/O thread's reactor, which serves all paths
 
     // Bytes this run wrote to the device, ramp included, because they describe the device's data.
     Counter written;
@@ -152,9 +153,11 @@ inline void on_requeue(PathCounters& path) noexcept {
 }
 
 /// An I/O that fio counts, once, on the path that completed it and in the setting it was submitted in.
-inline void on_complete(JobCounters& job, OperationSet& path_setting, const Request& request) noexcept {
+/// `handed_out_at` is when fio got it: the job's response time ends there, as fio's own does.
+inline void on_complete(JobCounters& job, OperationSet& path_setting, const Request& request,
+                        Nanoseconds handed_out_at) noexcept {
     const auto on_path = request.completed_at - request.dispatched_at;
-    const auto for_job = request.completed_at - request.queued_at;
+    const auto for_job = handed_out_at - request.queued_at;
     path_setting.of(request.operation).add(on_path, request.length);
     job.response.of(request.operation).add(for_job, request.length);
 }

@@ -7,8 +7,6 @@ std::string_view to_string(EventKind kind) {
     switch (kind) {
     case EventKind::connected:
         return "connected";
-    case EventKind::disconnected:
-        return "disconnected";
     case EventKind::lost:
         return "lost";
     case EventKind::state:
@@ -20,8 +18,7 @@ std::string_view to_string(EventKind kind) {
 }
 
 std::optional<EventKind> event_kind_from(std::string_view text) {
-    for (const EventKind kind : {EventKind::connected, EventKind::disconnected, EventKind::lost,
-                                 EventKind::state, EventKind::refused}) {
+    for (const EventKind kind : kEventKinds) {
         if (to_string(kind) == text) {
             return kind;
         }

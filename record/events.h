@@ -2,6 +2,7 @@
 // What happened to a path, and when.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,12 +13,14 @@
 namespace mpath::record {
 
 enum class EventKind : std::uint8_t {
-    connected,    ///< all its queues are up
-    disconnected, ///< orderly, at the end or at the target's request
-    lost,         ///< the connection broke, or the controller stopped answering
-    state,        ///< the state of its path group changed
-    refused,      ///< it could not be connected, or its answer was refused
+    connected, ///< again, after it was lost; the connects before a job's first I/O are no events
+    lost,      ///< the connection broke, or the controller stopped answering
+    state,     ///< the state of its path group changed
+    refused,   ///< it could not be connected and the job began without it
 };
+
+inline constexpr std::array kEventKinds{EventKind::connected, EventKind::lost, EventKind::state,
+                                        EventKind::refused};
 
 std::string_view to_string(EventKind kind);
 std::optional<EventKind> event_kind_from(std::string_view text);

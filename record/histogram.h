@@ -74,7 +74,9 @@ public:
     [[nodiscard]] std::uint64_t bucket(std::uint32_t index) const {
         return index < buckets_.size() ? buckets_[index] : 0;
     }
-    /// The time that `percent` (0 < percent <= 100) of the samples do not exceed, within 1 %; 0 when empty.
+    /// The smallest sample, within 1 %; 0 when empty.
+    [[nodiscard]] std::uint64_t lowest() const { return percentile(0); }
+    /// The time that `percent` (0 .. 100) of the samples do not exceed, within 1 %; 0 when empty.
     [[nodiscard]] std::uint64_t percentile(double percent) const;
 
     bool operator==(const Histogram& other) const;

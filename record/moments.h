@@ -51,7 +51,8 @@ struct Moments {
     bool operator==(const Moments&) const = default;
 };
 
-/// In shared memory: one writer, any readers. Zero bytes are "no sample yet".
+/// In shared memory: one writer, any readers. Zero bytes are "no sample yet". The count is written last and
+/// read first, so that a reader's other values are of at least the samples it counts.
 struct MomentCounters {
     Counter count;
     Counter bytes;
@@ -61,7 +62,6 @@ struct MomentCounters {
     HighMark max;
 
     void add(std::uint64_t time, std::uint64_t size) noexcept {
-        count.add();
         bytes.add(size);
         sum.add(time);
         // Through a signed integer: one instruction instead of the unsigned conversion's branch.
@@ -69,9 +69,10 @@ struct MomentCounters {
         sum_of_squares.add(real * real);
         min.see(time);
         max.see(time);
+        count.publish_one();
     }
     [[nodiscard]] Moments snapshot() const {
-        return {count.get(), bytes.get(), sum.get(), sum_of_squares.get(), min.get(), max.get()};
+        return {count.get_published(), bytes.get(), sum.get(), sum_of_squares.get(), min.get(), max.get()};
     }
 };
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/snapshot.h"
+
+#include <algorithm>
+
+namespace mpath::live {
+
+namespace {
+
+std::optional<std::string> text_if_set(std::string text) {
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
+std::optional<PathState> state_of(const PathSlot& slot) {
+    const auto stored = slot.state.get();
+    return stored ? std::optional(static_cast<PathState>(*stored)) : std::nullopt;
+}
+
+record::OperationResults copy(const record::OperationSet& counters) {
+    record::OperationResults results;
+    for (std::size_t index = 0; index < kOperations; ++index) {
+        results.operations[index] = {counters.operations[index].moments.snapshot(),
+                                     record::Histogram(counters.operations[index].histogram)};
+    }
+    return results;
+}
+
+record::TrafficResult copy(const record::TrafficCounters& counters) {
+    return {counters.commands.get(),        counters.pdus_sent.get(),           counters.pdus_received.get(),
+            counters.wire_bytes_sent.get(), counters.wire_bytes_received.get(), counters.system_calls.get(),
+            counters.payload_direct.get(),  counters.payload_copied.get()};
+}
+
+record::PathConditions legend(const PathSlot& slot) {
+    record::PathConditions path;
+    path.name = slot.name.get();
+    path.address = slot.address.get();
+    path.device = text_if_set(slot.device.get());
+    path.model = text_if_set(slot.model.get());
+    path.serial = text_if_set(slot.serial.get());
+    path.firmware = text_if_set(slot.firmware.get());
+    path.group = slot.group.get();
+    return path;
+}
+
+record::PathResult copy_path(const JobSlot& job, std::size_t index, const std::string& setting_name,
+                             Nanoseconds until) {
+    const PathSlot& slot = job.path(index);
+    const record::PathCounters& counters = slot.counters;
+    record::PathResult path;
+    path.name = slot.name.get();
+    path.state = state_of(slot);
+    for (std::size_t setting = 0; setting < job.setting_count; ++setting) {
+        path.settings.push_back({setting_name, copy(job.operations(index, setting))});
+    }
+    if (until != 0) {
+        path.depth = {counters.depth.area_until(until), counters.depth.max.get()};
+    }
+    path.waits = {counters.waits.get(), counters.wait_time.get(), counters.wait_max.get()};
+    path.requeues = counters.requeues.get();
+    for (std::size_t error = 0; error < record::kErrorClasses; ++error) {
+        path.errors[error] = counters.errors[error].get();
+    }
+    path.traffic = copy(counters.traffic);
+    path.sampled_reads = counters.sampled_reads.get();
+    path.all_zero_reads = counters.all_zero_reads.get();
+    return path;
+}
+
+Nanoseconds last_activity(const JobSlot& job) {
+    Nanoseconds last = job.counters.measuring_since.get();
+    for (std::size_t index = 0; index < job.path_count; ++index) {
+        last = std::max(last, job.path(index).counters.depth.changed_at.get());
+    }
+    return last;
+}
+
+} // namespace
+
+record::JobReport snapshot(const JobSlot& job, Nanoseconds now) {
+    const record::JobCounters& counters = job.counters;
+    record::JobReport report;
+    record::JobResult& result = report.result;
+    result.name = job.name.get();
+    result.thread_number = job.thread_number;
+    result.group_id = job.group_id;
+    result.iopolicy = job.iopolicy.get();
+    result.measured_from = counters.measuring_since.get();
+    result.ended = counters.ended_at.get() != 0;
+    if (result.measured_from != 0) {
+        const Nanoseconds running_until = now == kLastActivity ? last_activity(job) : now;
+        result.measured_until =
+            std::max(result.measured_from, result.ended ? counters.ended_at.get() : running_until);
+    }
+    result.cpu = {counters.cpu_user.get(), counters.cpu_system.get(), counters.voluntary_switches.get(),
+                  counters.involuntary_switches.get()};
+    result.written = {counters.written.get(), counters.written_sequential.get(),
+                      counters.written_small_random.get()};
+    result.response = copy(counters.response);
+    for (std::size_t index = 0; index < job.path_count; ++index) {
+        result.paths.push_back(copy_path(job, index, result.iopolicy, result.measured_until));
+        report.conditions.push_back(legend(job.path(index)));
+    }
+    result.events = job.events.events();
+    result.events_dropped = job.events.dropped();
+    return report;
+}
+
+std::vector<record::JobReport> reports(const ControlBlock& block, Nanoseconds now) {
+    std::vector<record::JobReport> found;
+    const JobSlot* before = nullptr;
+    for (const JobSlot* job : block.jobs()) {
+        const bool same_group =
+            before != nullptr && job->group_reporting != 0 && before->group_id == job->group_id;
+        if (same_group) {
+            merge(found.back(), snapshot(*job, now));
+        } else {
+            found.push_back(snapshot(*job, now));
+        }
+        before = job;
+    }
+    return found;
+}
+
+} // namespace mpath::live

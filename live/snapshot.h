@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// From counters in shared memory to values.
+#pragma once
+
+#include <vector>
+
+#include "base/clock.h"
+#include "live/control_block.h"
+#include "record/merge.h"
+
+namespace mpath::live {
+
+/// What `job` has measured so far, and what a legend says of its paths. While the job runs the numbers belong
+/// to slightly different moments. A job that ended is measured until its end; of one that did not end
+/// (running, or killed) `now` counts, but no later than its last activity when `now` is `kLastActivity`.
+record::JobReport snapshot(const JobSlot& job, Nanoseconds now);
+
+/// For a job that may have been killed long ago: until its last I/O was dispatched or came back.
+inline constexpr Nanoseconds kLastActivity = 0;
+
+/// One report for each job, or for each run of consecutive jobs that fio reports as one: group_reporting set
+/// and the same group (stat.c, __show_run_stats()).
+std::vector<record::JobReport> reports(const ControlBlock& block, Nanoseconds now);
+
+} // namespace mpath::live

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The one list of what is in a record: name, member and meaning of every field. Writer, reader and schema are
+// three archives that walk it; a field added here is in all three.
+#pragma once
+
+#include <limits>
+#include <type_traits>
+
+#include "record/intervals.h"
+#include "record/record.h"
+
+namespace mpath::record {
+
+/// A struct as an archive sees it: changeable for the reader, constant for the others.
+template <typename Archive, typename T>
+using Seen = std::conditional_t<Archive::kReads, T, const T>&;
+
+/// Count, bytes and moments; smallest and largest time are null without samples.
+template <typename Archive>
+void moment_fields(Archive& field, Seen<Archive, Moments> moments) {
+    const bool any = moments.count != 0;
+    Maybe min = any ? Maybe(moments.min) : std::nullopt;
+    Maybe max = any ? Maybe(moments.max) : std::nullopt;
+    field("count", moments.count, "I/Os completed");
+    field("bytes", moments.bytes, "bytes of these I/Os");
+    field("sum_ns", moments.sum, "sum of the response times");
+    field("sum_of_squares_ns2", moments.sum_of_squares, "sum of their squares, rounded to a double");
+    field("min_ns", min, "smallest response time; null without I/O");
+    field("max_ns", max, "largest response time; null without I/O");
+    if constexpr (Archive::kReads) {
+        moments.min = min.value_or(std::numeric_limits<std::uint64_t>::max());
+        moments.max = max.value_or(0);
+    } else {
+        field.derived("mean_ns", any ? std::optional(moments.mean()) : std::nullopt, "sum_ns / count");
+    }
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, OperationResult> operation) {
+    moment_fields(field, operation.moments);
+    field("buckets", operation.histogram,
+          "histogram of the response times: [smallest time of the bucket in ns, I/Os in it]");
+    if constexpr (!Archive::kReads) {
+        field.derived("p50_ns", operation.percentile(50), "from the buckets, within 1 %");
+        field.derived("p99_ns", operation.percentile(99), "from the buckets, within 1 %");
+        field.derived("p999_ns", operation.percentile(99.9), "99.9 %, from the buckets, within 1 %");
+    }
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, OperationResults> results) {
+    for (std::size_t index = 0; index < kOperations; ++index) {
+        field(kOperationNames[index].data(), results.operations[index], "this operation alone");
+    }
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, SettingResult> setting) {
+    field("name", setting.name, "policy and path subset");
+    field("operations", setting.operations, "response time on the path: dispatched there to completed there");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, DepthResult> depth) {
+    field("area_ns", depth.area, "time integral of the I/Os outstanding; / measured_ns is the mean depth");
+    field("max", depth.max, "most I/Os outstanding at once; null for several jobs together");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, WaitResult> waits) {
+    field("count", waits.count, "I/Os that waited for a free slot of the path");
+    field("total_ns", waits.total, "time they waited, together");
+    field("max_ns", waits.max, "longest wait");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, TrafficResult> traffic) {
+    field("commands", traffic.commands, "commands; an I/O may be split into several");
+    field("pdus_sent", traffic.pdus_sent, "PDUs sent");
+    field("pdus_received", traffic.pdus_received, "PDUs received");
+    field("wire_bytes_sent", traffic.wire_bytes_sent, "bytes written to the sockets");
+    field("wire_bytes_received", traffic.wire_bytes_received, "bytes read from the sockets");
+    field("system_calls", traffic.system_calls, "system calls of the I/O thread for this path");
+    field("payload_direct_bytes", traffic.payload_direct, "payload received straight into fio's buffers");
+    field("payload_copied_bytes", traffic.payload_copied, "payload copied from the staging buffer");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, PathResult> path) {
+    field("name", path.name, "as in paths=");
+    field("state", path.state, "state of its path group, last heard of");
+    field("settings", path.settings, "one entry for each setting");
+    field("depth", path.depth, "I/Os outstanding on the path, waiting ones included");
+    field("waits", path.waits, "I/Os held back because all queues of the path were full");
+    field("requeues", path.requeues, "I/Os that failed here and were sent again on another path");
+    field("errors", path.errors, "I/Os that failed here, by class");
+    field("traffic", path.traffic, "what went over the connections");
+    field("sampled_reads", path.sampled_reads, "reads whose data was looked at");
+    field("all_zero_reads", path.all_zero_reads, "of these, reads of nothing but zero bytes");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, CpuResult> cpu) {
+    field("user_ns", cpu.user, "CPU time of the job in user space");
+    field("system_ns", cpu.system, "CPU time of the job in the kernel");
+    field("voluntary_switches", cpu.voluntary_switches, "context switches because it waited");
+    field("involuntary_switches", cpu.involuntary_switches, "context switches because others ran");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, WrittenResult> written) {
+    field("total_bytes", written.total, "all writes");
+    field("sequential_bytes", written.sequential, "writes that continued the job's write before them");
+    field("small_random_bytes", written.small_random, "writes below 64 KiB that did not");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, Event> event) {
+    // kNoPath is null in the file.
+    Maybe path = event.path == kNoPath ? std::nullopt : Maybe(event.path);
+    field("utc_ns", event.utc, "when: nanoseconds since 1970 UTC");
+    field("monotonic_ns", event.monotonic, "when: CLOCK_MONOTONIC");
+    field("path", path, "index in results.paths; null: the job as a whole");
+    field("kind", event.kind, "what happened");
+    field("text", event.text, "one line for people");
+    if constexpr (Archive::kReads) {
+        event.path = path ? static_cast<std::uint16_t>(*path) : kNoPath;
+    }
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, JobResult> job) {
+    field("name", job.name, "fio's job name");
+    field("thread_number", job.thread_number, "fio's number of the job, from 1");
+    field("group_id", job.group_id, "fio's group");
+    field("jobs", job.jobs, "how many jobs these results are of");
+    field("iopolicy", job.iopolicy, "policy in force");
+    field("measured_from_ns", job.measured_from, "CLOCK_MONOTONIC; end of the ramp; 0: nothing measured");
+    field("measured_until_ns", job.measured_until, "CLOCK_MONOTONIC");
+    field("ended", job.ended, "false: was still running, or was killed");
+    if constexpr (!Archive::kReads) {
+        field.derived("measured_ns", Maybe(job.measured()), "measured_until_ns - measured_from_ns");
+    }
+    field("cpu", job.cpu, "");
+    field("written", job.written, "bytes this job wrote to the device, ramp included");
+    field("response", job.response, "response time for the job, first queue() to completion: fio's lat");
+    field("paths", job.paths, "");
+    field("events", job.events, "what happened to the paths, in order");
+    field("events_dropped", job.events_dropped, "further events that were not kept");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, PathConditions> path) {
+    field("name", path.name, "as in paths=");
+    field("address", path.address, "where the path leads to");
+    field("local_address", path.local_address, "our end");
+    field("transport", path.transport, "");
+    field("subsystem", path.subsystem, "NQN");
+    field("device", path.device, "identity of the device: kind and value");
+    field("model", path.model, "");
+    field("serial", path.serial, "");
+    field("firmware", path.firmware, "firmware revision");
+    field("device_bytes", path.device_bytes, "size of the device");
+    field("block_bytes", path.block_bytes, "size of one LBA");
+    field("group", path.group, "number of the path group");
+    field("state_at_start", path.state_at_start, "");
+    field("state_at_end", path.state_at_end, "");
+    field("io_queues", path.io_queues, "as negotiated");
+    field("queue_size", path.queue_size, "entries of each queue, as negotiated");
+    field("max_transfer_bytes", path.max_transfer, "of one command (MDTS); 0: no limit");
+    field("in_capsule_bytes", path.in_capsule_bytes, "data that fits into a command capsule");
+    field("max_h2c_data_bytes", path.max_h2c_data, "of one H2CData PDU (MAXH2CDATA)");
+    field("header_digest", path.header_digest, "");
+    field("data_digest", path.data_digest, "");
+    field("keep_alive_ms", path.keep_alive_ms, "keep-alive timeout");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, BlockSizes> sizes) {
+    field("min", sizes.min, "bytes");
+    field("max", sizes.max, "bytes");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, Workload> workload) {
+    field("rw", workload.rw, "fio's rw=");
+    field("read_blocks", workload.read_blocks, "block sizes of reads");
+    field("write_blocks", workload.write_blocks, "block sizes of writes");
+    field("trim_blocks", workload.trim_blocks, "block sizes of trims");
+    field("iodepth", workload.iodepth, "fio's iodepth=");
+    field("rate_read", workload.rate_read, "bytes per second; null: not limited");
+    field("rate_write", workload.rate_write, "bytes per second; null: not limited");
+    field("rate_trim", workload.rate_trim, "bytes per second; null: not limited");
+    field("rate_iops_read", workload.rate_iops_read, "I/Os per second; null: not limited");
+    field("rate_iops_write", workload.rate_iops_write, "I/Os per second; null: not limited");
+    field("rate_iops_trim", workload.rate_iops_trim, "I/Os per second; null: not limited");
+    field("buffer_compress_percentage", workload.compress_percent, "null: not set");
+    field("dedupe_percentage", workload.dedupe_percent, "null: not set");
+    field("verify", workload.verify, "fio's verify=");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, Conditions> conditions) {
+    field("fio_version", conditions.fio_version, "");
+    field("engine_version", conditions.engine_version, "of fio-mpath");
+    field("kernel_version", conditions.kernel_version, "");
+    field("host", conditions.host, "");
+    field("host_nqn", conditions.host_nqn, "");
+    field("net_backend", conditions.net_backend, "how sockets are driven");
+    field("iopolicy", conditions.iopolicy, "the job's iopolicy=");
+    field("iopolicy_rules", conditions.iopolicy_rules, "whose semantics the policy has");
+    field("iopolicy_scope", conditions.iopolicy_scope, "over what it balances");
+    field("associations", conditions.associations, "controllers this job connected");
+    field("workload", conditions.workload, "fio's options that decide what a number means");
+    field("paths", conditions.paths, "in the order of results.paths");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, Record> record) {
+    field("complete", record.complete, "false: a checkpoint, the job had not ended when it was written");
+    field("written_utc_ns", record.written_utc, "nanoseconds since 1970 UTC");
+    field("intervals_file", record.intervals_file, "file of the time series, beside the record; null: none");
+    field("conditions", record.conditions, "under which it was measured");
+    field("results", record.results, "what was measured");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, TcpSample> sample) {
+    field("queue", sample.queue, "0: the admin queue");
+    field("congestion_control", sample.congestion_control, "");
+    field("rtt_us", sample.rtt_us, "smoothed round trip time");
+    field("rttvar_us", sample.rttvar_us, "its mean deviation");
+    field("retransmits", sample.retransmits, "segments, since the connection began");
+    field("cwnd", sample.cwnd, "congestion window, segments");
+    field("unacked", sample.unacked, "segments");
+    field("notsent_bytes", sample.notsent_bytes, "in the send buffer, not yet sent");
+    field("rwnd_limited_us", sample.rwnd_limited_us, "held back by the peer's window, since it began");
+    field("sndbuf_limited_us", sample.sndbuf_limited_us, "held back by our send buffer, since it began");
+    field("delivery_rate", sample.delivery_rate, "bytes per second");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, IntervalOperation> operation) {
+    moment_fields(field, operation.moments);
+    if constexpr (!Archive::kReads) {
+        const Moments& moments = operation.moments;
+        field.derived("mean_bytes",
+                      moments.count == 0 ? std::nullopt
+                                         : std::optional(static_cast<double>(moments.bytes) /
+                                                         static_cast<double>(moments.count)),
+                      "mean I/O size");
+    }
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, IntervalPath> path) {
+    field("name", path.name, "");
+    field("state", path.state, "at the end of the interval");
+    field("operations", path.operations, "");
+    field("mean_depth", path.mean_depth, "time-weighted mean of the I/Os outstanding");
+    field("requeues", path.requeues, "");
+    field("errors", path.errors, "");
+    field("connections", path.connections, "TCP_INFO of each connection at the end of the interval");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, Interval> interval) {
+    field("utc_ns", interval.utc, "end of the interval: nanoseconds since 1970 UTC");
+    field("monotonic_ns", interval.monotonic, "end of the interval: CLOCK_MONOTONIC");
+    field("length_ns", interval.length, "");
+    field("paths", interval.paths, "");
+}
+
+} // namespace mpath::record

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "record/results.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mpath::record {
+
+Maybe sum(Maybe a, Maybe b) {
+    return a && b ? Maybe(*a + *b) : std::nullopt;
+}
+
+Maybe OperationResult::percentile(double percent) const {
+    if (histogram.empty() || moments.count == 0) {
+        return std::nullopt;
+    }
+    return std::clamp(histogram.percentile(percent), moments.min, std::max(moments.min, moments.max));
+}
+
+void OperationResult::merge(const OperationResult& other) {
+    moments.merge(other.moments);
+    histogram.merge(other.histogram);
+}
+
+void OperationResults::merge(const OperationResults& other) {
+    for (std::size_t index = 0; index < kOperations; ++index) {
+        operations[index].merge(other.operations[index]);
+    }
+}
+
+void TrafficResult::merge(const TrafficResult& other) {
+    commands = sum(commands, other.commands);
+    pdus_sent = sum(pdus_sent, other.pdus_sent);
+    pdus_received = sum(pdus_received, other.pdus_received);
+    wire_bytes_sent = sum(wire_bytes_sent, other.wire_bytes_sent);
+    wire_bytes_received = sum(wire_bytes_received, other.wire_bytes_received);
+    system_calls = sum(system_calls, other.system_calls);
+    payload_direct = sum(payload_direct, other.payload_direct);
+    payload_copied = sum(payload_copied, other.payload_copied);
+}
+
+std::uint64_t PathResult::error_count() const {
+    return std::accumulate(errors.begin(), errors.end(), std::uint64_t{0});
+}
+
+OperationResults PathResult::operations() const {
+    OperationResults all;
+    for (const SettingResult& setting : settings) {
+        all.merge(setting.operations);
+    }
+    return all;
+}
+
+void CpuResult::merge(const CpuResult& other) {
+    user = sum(user, other.user);
+    system = sum(system, other.system);
+    voluntary_switches = sum(voluntary_switches, other.voluntary_switches);
+    involuntary_switches = sum(involuntary_switches, other.involuntary_switches);
+}
+
+} // namespace mpath::record

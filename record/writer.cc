@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <system_error>
+
+#include "base/unique_fd.h"
+#include "record/file.h"
+#include "record/json_out.h"
+#include "record/record.h"
+
+namespace mpath::record {
+
+namespace {
+
+/// What fio hands over need not be UTF-8; what is not becomes U+FFFD instead of an exception.
+std::string text_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace
+
+std::string to_json(const Record& record) {
+    Json json{{"format", kRecordFormat}, {"version", kRecordVersion}};
+    json.update(json_of(record));
+    return text_of(json) + "\n";
+}
+
+Result<void> write_record(const std::string& file, const Record& record) {
+    const std::string aside = file + ".new";
+    const UniqueFd fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!fd.valid()) {
+        return failure(errno, "the record {} can't be made: {}; see mpath_log=", aside,
+                       std::generic_category().message(errno));
+    }
+    if (auto written = write_all(fd.get(), to_json(record), aside); !written) {
+        ::unlink(aside.c_str());
+        return written;
+    }
+    if (::rename(aside.c_str(), file.c_str()) != 0) {
+        const int code = errno;
+        ::unlink(aside.c_str());
+        return failure(code, "the record {} can't be put in place: {}", file,
+                       std::generic_category().message(code));
+    }
+    return {};
+}
+
+Result<IntervalWriter> IntervalWriter::create(const std::string& file) {
+    UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!fd.valid()) {
+        return failure(errno, "the interval file {} can't be made: {}; see mpath_log=", file,
+                       std::generic_category().message(errno));
+    }
+    IntervalWriter writer(file, std::move(fd));
+    const Json first{{"format", kIntervalsFormat}, {"version", kRecordVersion}};
+    if (const auto written = write_all(writer.fd_.get(), text_of(first) + "\n", file); !written) {
+        return tl::unexpected(written.error());
+    }
+    return writer;
+}
+
+Result<void> IntervalWriter::append(const Interval& interval) {
+    return write_all(fd_.get(), text_of(json_of(interval)) + "\n", file_);
+}
+
+} // namespace mpath::record

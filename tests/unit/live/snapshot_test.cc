@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "live/snapshot.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "live/sampler.h"
+#include "temporary_directory.h"
+
+namespace mpath::live {
+namespace {
+
+constexpr Nanoseconds kStart = 100 * kSecond;
+
+class Snapshot : public testing::Test {
+protected:
+    JobSlot& add_job(std::uint32_t number, std::uint32_t group = 0, bool group_reporting = false) {
+        return **block_.add_job({.thread_number = number,
+                                 .group_id = group,
+                                 .group_reporting = group_reporting,
+                                 .name = "job" + std::to_string(number),
+                                 .iopolicy = "numa",
+                                 .paths = {{"p0", "a"}, {"p1", "b"}},
+                                 .setting_count = 1});
+    }
+
+    /// One read on `path` from `from` to `from` + `time`.
+    static void read(JobSlot& job, std::uint16_t path, Nanoseconds from, Nanoseconds time) {
+        Request request;
+        request.length = 4096;
+        request.queued_at = request.dispatched_at = from;
+        request.completed_at = from + time;
+        record::on_dispatch(job.path(path).counters, from);
+        record::on_return(job.path(path).counters, from + time);
+        record::on_complete(job.counters, job.operations(path, 0), request, from + time);
+    }
+
+    TemporaryDirectory directory_;
+    ControlBlock block_ = std::move(ControlBlock::create(directory_.path()).value());
+};
+
+TEST_F(Snapshot, CopiesWhatTheJobCounted) {
+    JobSlot& job = add_job(3);
+    job.path(1).set_state(PathState::non_optimized);
+    job.path(1).group.set(2);
+    job.path(1).device.set("uuid 1");
+    job.begin_measuring(kStart);
+    read(job, 1, kStart, 1000);
+    job.path(1).counters.traffic.system_calls.set(4);
+    record::on_error(job.path(0).counters, ErrorClass::path_down);
+    job.events.add(kStart, 1, 0, record::EventKind::lost, "gone");
+    job.counters.ended_at.set(kStart + 10'000);
+
+    const record::JobReport report = snapshot(job, kLastActivity);
+    const record::JobResult& result = report.result;
+    EXPECT_EQ(result.name, "job3");
+    EXPECT_EQ(result.measured(), 10'000U);
+    EXPECT_TRUE(result.ended);
+    EXPECT_EQ(result.response.of(Operation::read).count(), 1U);
+    EXPECT_EQ(result.cpu.user, std::nullopt);
+    ASSERT_EQ(result.paths.size(), 2U);
+    EXPECT_EQ(result.paths[1].state, PathState::non_optimized);
+    EXPECT_EQ(result.paths[1].settings[0].name, "numa");
+    EXPECT_EQ(result.paths[1].operations().of(Operation::read).moments.sum, 1000U);
+    EXPECT_EQ(result.paths[1].depth.area, 1000U);
+    EXPECT_EQ(result.paths[1].traffic.system_calls, 4U);
+    EXPECT_EQ(result.paths[1].traffic.commands, std::nullopt);
+    EXPECT_EQ(result.paths[0].state, std::nullopt);
+    EXPECT_EQ(result.paths[0].error_count(), 1U);
+    EXPECT_EQ(result.events.size(), 1U);
+    EXPECT_EQ(report.conditions[1].group, 2U);
+    EXPECT_EQ(report.conditions[1].device, "uuid 1");
+    EXPECT_EQ(report.conditions[0].device, std::nullopt);
+}
+
+TEST_F(Snapshot, OfAJobThatWasKilledEndsWithItsLastIo) {
+    JobSlot& job = add_job(1);
+    job.begin_measuring(kStart);
+    read(job, 0, kStart + 4000, 1000);
+    EXPECT_EQ(snapshot(job, kLastActivity).result.measured(), 5000U);
+    EXPECT_FALSE(snapshot(job, kLastActivity).result.ended);
+    EXPECT_EQ(snapshot(job, kStart + 9000).result.measured(), 9000U) << "running";
+}
+
+TEST_F(Snapshot, OfAJobInItsRampHasMeasuredNothing) {
+    JobSlot& job = add_job(1);
+    record::on_dispatch(job.path(0).counters, kStart);
+    const record::JobResult result = snapshot(job, kStart + 1000).result;
+    EXPECT_EQ(result.measured_from, 0U);
+    EXPECT_EQ(result.measured(), 0U);
+    EXPECT_EQ(result.paths[0].depth, record::DepthResult());
+}
+
+TEST_F(Snapshot, GroupsJobsAsFioDoes) {
+    add_job(1);
+    add_job(2, 0, true); // joins the group's result: fio looks at this job's option only
+    add_job(3, 0, true);
+    add_job(4, 1, true);
+    add_job(5, 1, false);
+    const auto found = reports(block_, kLastActivity);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].result.jobs, 3U);
+    EXPECT_EQ(found[0].result.name, "job1");
+    EXPECT_EQ(found[1].result.thread_number, 4U);
+    EXPECT_EQ(found[2].result.thread_number, 5U);
+}
+
+TEST_F(Snapshot, CanBeTakenWhileTheJobRuns) {
+    JobSlot& job = add_job(1);
+    job.begin_measuring(kStart);
+    std::atomic<bool> done = false;
+    std::thread keeper([&] {
+        Sampler sampler(job);
+        std::uint64_t seen = 0;
+        while (!done.load()) {
+            const record::JobResult result = snapshot(job, kLastActivity).result;
+            ASSERT_GE(result.paths[0].operations().of(Operation::read).count(), seen);
+            seen = result.paths[0].operations().of(Operation::read).count();
+            static_cast<void>(sampler.sample(kStart + kSecond + seen, 0));
+        }
+    });
+    for (Nanoseconds count = 0; count < 20'000; ++count) {
+        read(job, 0, kStart + count * 100, 50);
+    }
+    done = true;
+    keeper.join();
+}
+
+} // namespace
+} // namespace mpath::live

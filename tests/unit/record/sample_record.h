@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A record with something in every field, for tests.
+#pragma once
+
+#include <string>
+
+#include "record/intervals.h"
+#include "record/merge.h"
+#include "record/record.h"
+
+namespace mpath::record {
+
+inline OperationResult operation(std::uint64_t count, std::uint64_t time, std::uint64_t size = 4096) {
+    OperationResult result;
+    for (std::uint64_t index = 0; index < count; ++index) {
+        // A tail of one in a hundred, five times as long.
+        const std::uint64_t each = index % 100 == 99 ? 5 * time : time;
+        result.moments.add(each, size);
+        result.histogram.add(each);
+    }
+    return result;
+}
+
+inline PathResult path_result(const std::string& name, std::uint64_t reads, std::uint64_t time) {
+    PathResult path;
+    path.name = name;
+    path.state = PathState::optimized;
+    path.settings.push_back({"round-robin", {}});
+    path.settings[0].operations.of(Operation::read) = operation(reads, time);
+    path.depth = {reads * time, 4};
+    return path;
+}
+
+inline PathConditions path_conditions(const std::string& name, const std::string& address) {
+    PathConditions path;
+    path.name = name;
+    path.address = address;
+    path.device = "uuid 1b4e28ba-2fa1-11d2-883f-0016d3cca427";
+    path.model = "fio-mpath target";
+    path.serial = "0123456789";
+    path.firmware = "0.1";
+    path.group = 1;
+    return path;
+}
+
+/// Two paths, one of them 200 µs slower.
+inline JobReport sample_report() {
+    JobReport report;
+    report.result.name = "both";
+    report.result.thread_number = 1;
+    report.result.iopolicy = "round-robin";
+    report.result.measured_from = 5 * kSecond;
+    report.result.measured_until = 15 * kSecond;
+    report.result.ended = true;
+    report.result.paths = {path_result("p0", 12'000, 61'000), path_result("p1", 12'000, 263'000)};
+    report.conditions = {path_conditions("p0", "127.0.0.1:4420/nqn.2024-01.io.example:demo/1"),
+                         path_conditions("p1", "127.0.0.1:4421/nqn.2024-01.io.example:demo/1")};
+    return report;
+}
+
+inline Record sample_record() {
+    Record record;
+    record.complete = true;
+    record.written_utc = 1'790'000'000'123'456'789;
+    record.intervals_file = "run_mpath.1.intervals";
+    const JobReport report = sample_report();
+    record.results = report.result;
+    PathResult& path = record.results.paths[0];
+    path.settings[0].operations.of(Operation::write) = operation(10, 99'000, 65'536);
+    path.waits = {3, 4000, 2000};
+    path.requeues = 2;
+    path.errors[static_cast<std::size_t>(ErrorClass::ana_transition)] = 2;
+    path.traffic = {12'000, 12'001, 12'002, 864'000, 49'152'000, 1500, 49'000'000, 152'000};
+    path.sampled_reads = 100;
+    path.all_zero_reads = 7;
+    record.results.cpu = {1'000'000, 2'000'000, 30, 4};
+    record.results.written = {655'360, 65'536, 0};
+    record.results.response.of(Operation::read) = operation(24'000, 170'000);
+    record.results.events = {
+        {record.written_utc, 6 * kSecond, 1, EventKind::state, "optimized -> inaccessible"},
+        {record.written_utc, 7 * kSecond, kNoPath, EventKind::lost, "all of it"}};
+    record.results.events_dropped = 1;
+
+    Conditions& conditions = record.conditions;
+    conditions.fio_version = "fio-3.33";
+    conditions.host = "host";
+    conditions.iopolicy = "round-robin";
+    conditions.iopolicy_rules = "linux kernel";
+    conditions.iopolicy_scope = "job";
+    conditions.associations = 2;
+    conditions.workload.rw = "randread";
+    conditions.workload.read_blocks = {4096, 4096};
+    conditions.workload.iodepth = 32;
+    conditions.paths = report.conditions;
+    conditions.paths[0].state_at_start = PathState::optimized;
+    conditions.paths[0].state_at_end = PathState::inaccessible;
+    conditions.paths[0].header_digest = false;
+    conditions.paths[0].in_capsule_bytes = 8192;
+    return record;
+}
+
+inline Interval sample_interval(Nanoseconds end) {
+    Interval interval{1'790'000'000'000'000'000 + end, end, kSecond, {}};
+    IntervalPath path;
+    path.name = "p0";
+    path.state = PathState::non_optimized;
+    path.operations[0].moments.add(61'000, 4096);
+    path.mean_depth = 1.5;
+    TcpSample sample;
+    sample.queue = 1;
+    sample.congestion_control = "bbr";
+    sample.rtt_us = 25;
+    path.connections.push_back(sample);
+    interval.paths.push_back(path);
+    return interval;
+}
+
+} // namespace mpath::record
