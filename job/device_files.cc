@@ -45,17 +45,17 @@ bool wwid_is(const fs::path& file, std::string_view kind, const std::string& dig
 bool has_designator(const fs::path& file, const std::string& digits) {
     std::ifstream stream(file, std::ios::binary);
     const std::string page{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    constexpr std::size_t header = 4;
-    for (std::size_t at = header; at + header <= page.size();) {
+    constexpr std::size_t kHeader = 4;
+    for (std::size_t at = kHeader; at + kHeader <= page.size();) {
         const std::size_t length = static_cast<std::uint8_t>(page[at + 3]);
         std::string designator;
-        for (const char c : std::string_view(page).substr(at + header, length)) {
+        for (const char c : std::string_view(page).substr(at + kHeader, length)) {
             designator += fmt::format("{:02x}", static_cast<std::uint8_t>(c));
         }
         if (designator == digits) {
             return true;
         }
-        at += header + length;
+        at += kHeader + length;
     }
     return false;
 }

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const DeviceIdentity kUuid{DeviceIdentity::Kind::uuid, "1b4e28ba-2fa1-11d2-883f-0016d3cca427"};
+const DeviceIdentity some_uuid{DeviceIdentity::Kind::uuid, "1b4e28ba-2fa1-11d2-883f-0016d3cca427"};
 
 /// A tree of files that looks like a host to find_local_devices().
 class FakeHost {
@@ -30,15 +30,15 @@ public:
         fs::create_directories((root_ / name).parent_path());
         std::ofstream(root_ / name, std::ios::binary | std::ios::app) << content << '\n';
     }
-    /// An NVMe disk of the identity kUuid with one partition.
+    /// An NVMe disk of the identity some_uuid with one partition.
     void disk(const std::string& name, const std::string& number) {
-        file("sys/block/" + name + "/uuid", kUuid.value);
+        file("sys/block/" + name + "/uuid", some_uuid.value);
         file("sys/block/" + name + "/dev", number + ":0");
         file("sys/block/" + name + "/" + name + "p1/partition", "1");
         file("sys/block/" + name + "/" + name + "p1/dev", number + ":1");
     }
 
-    [[nodiscard]] std::vector<LocalDevice> find(const DeviceIdentity& identity = kUuid) const {
+    [[nodiscard]] std::vector<LocalDevice> find(const DeviceIdentity& identity = some_uuid) const {
         return find_local_devices(identity, root_);
     }
     [[nodiscard]] std::string use() const { return describe_use(find()).value_or("unused"); }
@@ -71,8 +71,8 @@ TEST(LocalDevice, is_recognised_by_every_attribute_of_its_identity) {
     const std::string page =
         std::string("\0\x83\0\x0c\x01\x03\0\x08", 8) + "\x60\x01\x40\x05\x01\x02\x03\x04";
     const Attribute cases[] = {
-        {"nvme0n1/uuid", kUuid.value, kUuid},
-        {"nvme0n1/wwid", "uuid." + kUuid.value, kUuid},
+        {"nvme0n1/uuid", some_uuid.value, some_uuid},
+        {"nvme0n1/wwid", "uuid." + some_uuid.value, some_uuid},
         {"nvme0n1/nguid",
          "00112233-4455-6677-8899-AABBCCDDEEFF",
          {Kind::nguid, "00112233445566778899aabbccddeeff"}},

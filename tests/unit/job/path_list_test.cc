@@ -9,7 +9,7 @@
 namespace mpath::job {
 namespace {
 
-const std::string kUri = "nvme+tcp://h/nqn.x/1";
+const std::string some_uri = "nvme+tcp://h/nqn.x/1";
 
 std::vector<PathSpec> list_of(const std::string& text) {
     return parse_path_list(text).value();
@@ -31,12 +31,12 @@ TEST(PathList, reads_name_and_uri_of_each_entry) {
 }
 
 TEST(PathList, numbers_unnamed_paths_by_their_place) {
-    EXPECT_EQ(names_in(kUri + "," + kUri), "p0 p1 ");
-    EXPECT_EQ(names_in("left=" + kUri + "," + kUri), "left p1 ");
+    EXPECT_EQ(names_in(some_uri + "," + some_uri), "p0 p1 ");
+    EXPECT_EQ(names_in("left=" + some_uri + "," + some_uri), "left p1 ");
 }
 
 TEST(PathList, takes_blanks_around_entries_and_names) {
-    EXPECT_EQ(names_in(" a = " + kUri + " ,\tb=" + kUri), "a b ");
+    EXPECT_EQ(names_in(" a = " + some_uri + " ,\tb=" + some_uri), "a b ");
 }
 
 TEST(PathList, leaves_an_equals_sign_behind_the_scheme_to_the_uri) {
@@ -55,27 +55,27 @@ TEST(PathListRefuses, and_says_which_entry) {
     const Bad cases[] = {
         {"", EINVAL, "paths= names no path; write paths=[name=]nvme+tcp://host[:port]/subnqn/nsid,…"},
         {" \t", EINVAL, "paths= names no path; write paths=[name=]nvme+tcp://host[:port]/subnqn/nsid,…"},
-        {kUri + ",," + kUri, EINVAL, "paths= entry 2: is empty"},
-        {kUri + ",", EINVAL, "paths= entry 2: is empty"},
-        {"=" + kUri, EINVAL, "paths= entry 1: the name before '=' is empty"},
+        {some_uri + ",," + some_uri, EINVAL, "paths= entry 2: is empty"},
+        {some_uri + ",", EINVAL, "paths= entry 2: is empty"},
+        {"=" + some_uri, EINVAL, "paths= entry 1: the name before '=' is empty"},
         {"a=", EINVAL, "paths= entry 1: there is no path; write nvme+tcp://host[:port]/subnqn/nsid"},
-        {"a=" + kUri + ",a=" + kUri, EINVAL, "paths= entry 2: the name a is that of entry 1 already"},
-        {"p1=" + kUri + "," + kUri, EINVAL, "paths= entry 2: the name p1 is that of entry 1 already"},
-        {"0=" + kUri, EINVAL,
+        {"a=" + some_uri + ",a=" + some_uri, EINVAL, "paths= entry 2: the name a is that of entry 1 already"},
+        {"p1=" + some_uri + "," + some_uri, EINVAL, "paths= entry 2: the name p1 is that of entry 1 already"},
+        {"0=" + some_uri, EINVAL,
          "paths= entry 1: the name '0' must begin with a letter and consist of letters, digits, '-', '_' and "
          "'.'"},
-        {"a+b=" + kUri, EINVAL,
+        {"a+b=" + some_uri, EINVAL,
          "paths= entry 1: the name 'a+b' must begin with a letter and consist of letters, digits, '-', '_' "
          "and "
          "'.'"},
-        {std::string(33, 'a') + "=" + kUri, EINVAL,
+        {std::string(33, 'a') + "=" + some_uri, EINVAL,
          "paths= entry 1: the name '" + std::string(33, 'a') + "' is longer than 32 characters"},
-        {"optimized=" + kUri, EINVAL,
+        {"optimized=" + some_uri, EINVAL,
          "paths= entry 1: the name 'optimized' is reserved, because path=optimized means something else"},
-        {"non-optimized=" + kUri, EINVAL,
+        {"non-optimized=" + some_uri, EINVAL,
          "paths= entry 1: the name 'non-optimized' is reserved, because path=non-optimized means something "
          "else"},
-        {"all=" + kUri, EINVAL,
+        {"all=" + some_uri, EINVAL,
          "paths= entry 1: the name 'all' is reserved, because path=all means something else"},
         {"iscsi://h/iqn.x/0", ENOTSUP,
          "paths= entry 1: 'iscsi://h/iqn.x/0': iscsi:// is not spoken by this version, nvme+tcp:// is"},
@@ -85,7 +85,7 @@ TEST(PathListRefuses, and_says_which_entry) {
          "addresses as nvme+tcp://host[:port]/subnqn/nsid"},
         {"192.0.2.1", EINVAL,
          "paths= entry 1: '192.0.2.1' has no scheme; write nvme+tcp://host[:port]/subnqn/nsid"},
-        {kUri + ",nvme+tcp://h/nqn.x/0", EINVAL,
+        {some_uri + ",nvme+tcp://h/nqn.x/0", EINVAL,
          "paths= entry 2: 'nvme+tcp://h/nqn.x/0', character 20: NSID '0' is not a number from 1 to "
          "4294967294"},
     };
@@ -98,9 +98,9 @@ TEST(PathListRefuses, and_says_which_entry) {
 }
 
 TEST(PathListRefuses, more_paths_than_an_index_is_meant_for) {
-    std::string text = kUri;
+    std::string text = some_uri;
     for (std::size_t i = 1; i <= kMaxPaths; ++i) {
-        text += "," + kUri;
+        text += "," + some_uri;
     }
     const auto list = parse_path_list(text);
     ASSERT_FALSE(list);
@@ -109,7 +109,7 @@ TEST(PathListRefuses, more_paths_than_an_index_is_meant_for) {
 
 class PathSelectionTest : public testing::Test {
 protected:
-    std::vector<PathSpec> list = list_of("left=" + kUri + "," + kUri + ",right=" + kUri);
+    std::vector<PathSpec> list = list_of("left=" + some_uri + "," + some_uri + ",right=" + some_uri);
 };
 
 TEST_F(PathSelectionTest, selects_by_name_and_index) {

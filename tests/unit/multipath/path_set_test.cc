@@ -18,11 +18,11 @@ protected:
     }
 
     Request& finish_one() {
-        set.collect(now, finished);
+        set.collect(kNow, finished);
         return *finished.pop();
     }
 
-    static constexpr Nanoseconds now = 9'000;
+    static constexpr Nanoseconds kNow = 9'000;
     FakePath a;
     FakePath b;
     PathSet set;
@@ -66,7 +66,7 @@ TEST_F(PathSetTest, stamps_what_arrived_unless_the_path_did) {
     stamped.completed_at = 5'000;
     set.arrivals().push(unstamped);
     set.arrivals().push(stamped);
-    EXPECT_EQ(finish_one().completed_at, now);
+    EXPECT_EQ(finish_one().completed_at, kNow);
     EXPECT_EQ(finish_one().completed_at, 5'000U);
 }
 
