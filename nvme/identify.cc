@@ -143,17 +143,17 @@ Result<NamespaceFacts> decode_namespace(const IdentifyNamespace& data, std::uint
     }
     const unsigned format = data.format_in_use();
     const LbaFormat& lba = data.lbaf[format];
-    if (lba.metadata_size != 0) {
-        return failure(EMEDIUMTYPE,
-                       "namespace {} is formatted with {} bytes of metadata per block, which this "
-                       "initiator does not do: format it without",
-                       nsid, lba.metadata_size.get());
-    }
     if ((data.dps & kProtectionTypeMask) != 0) {
         return failure(EMEDIUMTYPE,
                        "namespace {} is formatted with protection information (type {}), which this "
                        "initiator does not do: format it without",
                        nsid, data.dps & kProtectionTypeMask);
+    }
+    if (lba.metadata_size != 0) {
+        return failure(EMEDIUMTYPE,
+                       "namespace {} is formatted with {} bytes of metadata per block, which this "
+                       "initiator does not do: format it without",
+                       nsid, lba.metadata_size.get());
     }
     if (lba.lbads < kMinBlockLog2 || lba.lbads > kMaxBlockLog2) {
         return failure(EMEDIUMTYPE,

@@ -77,11 +77,15 @@ net::Task<Result<void>> Connection::send(std::span<const std::byte> bytes) {
 /// Fills `answer`, unless what comes is something else.
 net::Task<Result<void>> Connection::receive(std::span<std::byte> answer, PduType expected) {
     const std::span<std::byte> head = answer.first(sizeof(CommonHeader));
+    std::fill(head.begin(), head.end(), std::byte{0});
     int code = co_await net::receive_all(reactor_, socket_.get(), head, deadline_);
+    if (code == ECONNRESET && head[0] != std::byte{0} && head[0] != static_cast<std::byte>(expected)) {
+        co_return check_answer_header(head, expected); // a stranger's last words (a TLS alert has 7 bytes)
+    }
     if (code != 0) {
         co_return tl::unexpected<Error>(broken(code));
     }
-    Result<void> checked = check_answer_header(head, expected);
+    const Result<void> checked = check_answer_header(head, expected);
     if (!checked) {
         std::array<std::byte, kQuote> quote{};
         std::copy(head.begin(), head.end(), quote.begin());
