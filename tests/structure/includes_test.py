@@ -13,12 +13,12 @@ MAY_USE = {
     "base": [],
     "path": [],
     "net": [],
-    "record": [],
+    "record": ["path/*.h"],
     "nvme": ["path/*.h", "net/*.h"],
     # What initiator and target share, and therefore free of both.
     "nvme/wire": [],
     "multipath": ["path/*.h", "record/*.h"],
-    "live": ["record/*.h"],
+    "live": ["path/*.h", "record/*.h"],
     # The bridge is the C face of job/, declared where C can see it and implemented in job/.
     "job": ["path/*.h", "net/*.h", "nvme/*.h", "multipath/*.h", "record/*.h", "live/*.h", "plugin/bridge.h"],
     "plugin": [],
