@@ -109,6 +109,19 @@ def does_io(fio, target, name="a", jobs=1):
     return len(children_of(fio.pid)) >= jobs and connections_to(target.port(name)) >= 2 * jobs
 
 
+def stop_processes(process):
+    """Holds a process of ours and those below it; for continue_processes()."""
+    pids = [process.pid, *children_of(process.pid)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    return pids
+
+
+def continue_processes(pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+
+
 def blocks_of(pid):
     """Control blocks in /dev/shm that the fio with this pid made."""
     return list(pathlib.Path("/dev/shm").glob(f"fio-mpath.*.{pid}.*"))
@@ -124,6 +137,7 @@ class Target:
             command += ["--listen", f"{address}:0,{listener}"]
         self.process = subprocess.Popen(command + list(options), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
+        self.served = None
         self.uris = {}
         self.listeners = {}
         self.paths = None
@@ -139,7 +153,9 @@ class Target:
             elif word == "ready":
                 break
         else:
-            raise AssertionError("the target did not start: " + "".join(self.output) + self.process.stderr.read())
+            output = "".join(self.output) + self.process.stderr.read()
+            self.kill()
+            raise AssertionError(f"the target did not start: {output}")
         for entry in self.paths.split(","):
             name, _, uri = entry.partition("=")
             self.uris[name] = uri
@@ -148,7 +164,9 @@ class Target:
         return int(self.listeners[name].rpartition(":")[2])
 
     def stop(self):
-        """Ends it; what each listener served, as {name: {counter: number}}."""
+        """Ends it; what each listener served, as {name: {counter: number}}, which is kept in `served`."""
+        if self.served is not None:
+            return self.served
         if self.process.poll() is None:
             self.process.stdin.close()
             try:
@@ -162,8 +180,9 @@ class Target:
         self.process.stderr.close()
         if self.process.returncode != 0 or SANITIZER_REPORT.search(errors):
             raise AssertionError(f"the target ended with {self.process.returncode}: {rest}{errors}")
-        return {words[1]: {key: int(value) for key, value in (word.split("=") for word in words[2:])}
-                for words in (line.split() for line in rest.splitlines()) if words and words[0] == "served"}
+        self.served = {words[1]: {key: int(value) for key, value in (word.split("=") for word in words[2:])}
+                       for words in (line.split() for line in rest.splitlines()) if words and words[0] == "served"}
+        return self.served
 
     def kill(self):
         """Ends it as a crash would."""

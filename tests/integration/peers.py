@@ -57,3 +57,8 @@ def closed_port():
 def make_block_device(name):
     """A node for a block device whose driver does not exist: it can be looked at, never opened."""
     os.mknod(name, 0o600 | stat.S_IFBLK, os.makedev(240, 0))
+
+
+def connections_of(address):
+    """How many connections lead to the ADDRESS:PORT of a peer here."""
+    return lab.connections_to(int(address.rpartition(":")[2]))
