@@ -140,6 +140,8 @@ void UringReactor::run(Nanoseconds max_wait) noexcept {
             max_wait = *due <= now ? 0 : std::min(max_wait, *due - now);
         }
         enter(max_wait);
+    } else {
+        note_arrival();
     }
     dispatch();
     if (timers().next()) {
