@@ -114,7 +114,8 @@ IoPath::IoQueue* IoPath::next_queue() noexcept {
         if (++turn_ == queues_.size()) {
             turn_ = 0;
         }
-        if (!queue.queue().full()) {
+        // A queue that ends gives its slots back one by one, while its commands are told lost.
+        if (!queue.queue().closing() && !queue.queue().full()) {
             return &queue;
         }
     }
@@ -151,7 +152,7 @@ void IoPath::issue_parked() noexcept {
         const bool all = issue(*request);
         issued = issued || request->commands_unissued != before;
         if (waited && request->commands_open > 0) {
-            request->waited = reactor_->arrival() - request->dispatched_at;
+            request->waited = std::max(reactor_->arrival(), request->dispatched_at) - request->dispatched_at;
         }
         if (!all) {
             break;

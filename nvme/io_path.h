@@ -29,7 +29,7 @@ public:
     void submit(Request& request) noexcept override;
     void flush() noexcept override;
     [[nodiscard]] bool live() const noexcept override {
-        return open_queues_ > 0 && open_queues_ == queues_.size();
+        return !ending_ && open_queues_ > 0 && open_queues_ == queues_.size();
     }
     [[nodiscard]] PathState state() const noexcept override { return state_; }
     [[nodiscard]] std::uint32_t outstanding() const noexcept override { return outstanding_; }
