@@ -100,8 +100,7 @@ public:
 
 private:
     static constexpr std::uint16_t kNoSlot = 0xffff;
-    static constexpr std::size_t kCapsuleRoom =
-        128; ///< a capsule with the largest alignment (PDO is 128 at most)
+    static constexpr std::size_t kCapsuleRoom = 136; ///< up to a capsule's data: 2 * 68 with CPDA 16
 
     struct Slot {
         void* owner = nullptr;
