@@ -96,6 +96,7 @@ Queue::Queue(net::Reactor& reactor, UniqueFd socket, const QueueParameters& para
         slots_[i].next = free_head_;
         free_head_ = static_cast<std::uint16_t>(i);
     }
+    stream_.set_window(kSmallWindow);
     stream_.start();
 }
 
@@ -120,8 +121,13 @@ void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint
     slot.open = true;
     slot.last_received = slot.answered = false;
     ++outstanding_;
-    if (transfer == Transfer::to_host && length >= kDirectFrom && ++large_reads_ == 1) {
+    // The receive that will get the answer is staged before the next command comes: the window must stay
+    // small between one large read and the next, and widens with the first command of another kind.
+    if (transfer == Transfer::to_host && length >= kDirectFrom) {
+        ++large_reads_;
         stream_.set_window(kSmallWindow);
+    } else if (large_reads_ == 0) {
+        stream_.set_window(net::Stream::kStagingSize);
     }
 
     const bool in_capsule = transfer == Transfer::to_controller && length <= parameters_.in_capsule;
@@ -453,8 +459,8 @@ void Queue::finish(Slot& slot, const Cqe& cqe, bool lost) noexcept {
             completion.status = Status(StatusCode::data_transfer_error);
         }
     }
-    if (slot.transfer == Transfer::to_host && slot.length >= kDirectFrom && --large_reads_ == 0) {
-        stream_.set_window(net::Stream::kStagingSize);
+    if (slot.transfer == Transfer::to_host && slot.length >= kDirectFrom) {
+        --large_reads_;
     }
     const std::uint16_t index = slot.cid & kSlotMask;
     slot.cid =
