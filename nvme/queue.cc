@@ -453,7 +453,7 @@ void Queue::finish(Slot& slot, const Cqe& cqe, bool lost) noexcept {
     if (completion.status.ok() && !lost) {
         // Success with data missing is no success.
         const bool complete = slot.transfer == Transfer::to_host         ? slot.received == slot.length
-                              : slot.transfer == Transfer::to_controller ? slot.requested == slot.length
+                              : slot.transfer == Transfer::to_controller ? slot.h2c_next == slot.length
                                                                          : true;
         if (!complete) {
             completion.status = Status(StatusCode::data_transfer_error);
