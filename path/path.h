@@ -33,8 +33,8 @@ public:
     PathListener& operator=(const PathListener&) = delete;
     virtual ~PathListener() = default;
 
-    /// The path is not live any more. Called once, from inside the reactor's run; not when close() with code
-    /// 0 ended it.
+    /// The path is not live any more. Called once, from inside the reactor's run; not when close() ended
+    /// it.
     virtual void on_path_lost(std::uint16_t index, const Error& error) noexcept = 0;
 };
 
