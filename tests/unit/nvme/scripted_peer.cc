@@ -19,12 +19,17 @@ constexpr timeval kPatience{kPatienceMs / 1000, 0};
 } // namespace
 
 bool Wire::receive(std::span<std::byte> bytes) const {
-    return ::recv(socket_, bytes.data(), bytes.size(), MSG_WAITALL) == static_cast<ssize_t>(bytes.size());
+    return bytes.empty() ||
+           ::recv(socket_, bytes.data(), bytes.size(), MSG_WAITALL) == static_cast<ssize_t>(bytes.size());
 }
 
 void Wire::send(std::span<const std::byte> bytes) const {
     // A host that has left already is no fault of the script.
     [[maybe_unused]] const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+void Wire::end() const {
+    ::shutdown(socket_, SHUT_WR);
 }
 
 void Wire::wait_for_end() const {
@@ -57,7 +62,7 @@ ScriptedPeer::ScriptedPeer(Script script) : listener_(::socket(AF_INET, SOCK_STR
         accepted_.set_value(socket);
         Wire wire(socket);
         script(wire);
-        ::shutdown(socket, SHUT_WR);
+        wire.end();
     });
 }
 

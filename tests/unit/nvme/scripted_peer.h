@@ -33,6 +33,8 @@ public:
     void send_value(const T& value) const {
         send(std::as_bytes(std::span(&value, 1)));
     }
+    /// Ends the stream, as closing would.
+    void end() const;
     /// Until the other side closes.
     void wait_for_end() const;
 
