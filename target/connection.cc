@@ -43,11 +43,12 @@ Connection::Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener
 }
 
 void Connection::on_readable(Nanoseconds now) {
-    if (!receive()) {
+    if (state_ == State::lingering) {
+        begin_ = end_ = 0; // nothing the host still sends matters
+        receive();
         return;
     }
-    if (state_ == State::lingering) {
-        begin_ = end_ = 0;
+    if (!receive()) {
         return;
     }
     if (subsystem_.options().demand_tls) {
@@ -189,7 +190,6 @@ void Connection::linger(Nanoseconds now) {
     state_ = State::lingering;
     linger_until_ = now + kLinger;
     in_payload_ = false;
-    begin_ = end_ = 0;
 }
 
 void Connection::on_writable() {
