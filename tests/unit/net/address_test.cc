@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "net/address.h"
+
+#include <netinet/tcp.h>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/net/socket_pair.h"
+
+namespace mpath::net {
+namespace {
+
+TEST(Resolve, TakesNumericAddresses) {
+    const auto four = resolve("127.0.0.2", 4420);
+    ASSERT_TRUE(four);
+    ASSERT_EQ(four->size(), 1U);
+    EXPECT_EQ(four->front().text(), "127.0.0.2:4420");
+    EXPECT_EQ(four->front().family(), AF_INET);
+
+    const auto six = resolve("::1", 8009);
+    ASSERT_TRUE(six);
+    EXPECT_EQ(six->front().text(), "[::1]:8009");
+    EXPECT_EQ(six->front().family(), AF_INET6);
+}
+
+TEST(Resolve, FailureNamesTheHostAndTheReason) {
+    // RFC 2606: no name under .invalid ever exists.
+    const auto unknown = resolve("no-such-host.invalid", 4420);
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().code, EHOSTUNREACH);
+    EXPECT_EQ(unknown.error().text.find("host no-such-host.invalid can't be resolved: "), 0U)
+        << unknown.error().text;
+    EXPECT_NE(unknown.error().text.back(), ' ');
+
+    EXPECT_FALSE(resolve("", 4420));
+    EXPECT_FALSE(resolve("300.1.1.1", 4420));
+}
+
+TEST(SocketAddressText, IsEmptyForNone) {
+    EXPECT_EQ(SocketAddress{}.text(), "");
+    EXPECT_EQ(local_address(-1), "");
+    EXPECT_EQ(peer_address(-1), "");
+}
+
+TEST(SocketAddressText, NamesBothEndsOfAConnection) {
+    const auto pair = test::make_socket_pair();
+    EXPECT_EQ(local_address(pair.ours.get()), peer_address(pair.theirs.get()));
+    EXPECT_EQ(peer_address(pair.ours.get()), local_address(pair.theirs.get()));
+    EXPECT_EQ(local_address(pair.ours.get()).find("127.0.0.1:"), 0U);
+}
+
+TEST(TcpSocket, NeitherBlocksNorDelaysNorSurvivesExec) {
+    const auto fd = make_tcp_socket(AF_INET);
+    ASSERT_TRUE(fd);
+    EXPECT_NE(::fcntl(fd->get(), F_GETFL) & O_NONBLOCK, 0);
+    EXPECT_NE(::fcntl(fd->get(), F_GETFD) & FD_CLOEXEC, 0);
+    int delay_off = 0;
+    socklen_t length = sizeof delay_off;
+    ASSERT_EQ(::getsockopt(fd->get(), IPPROTO_TCP, TCP_NODELAY, &delay_off, &length), 0);
+    EXPECT_NE(delay_off, 0);
+}
+
+} // namespace
+} // namespace mpath::net
