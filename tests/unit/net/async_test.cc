@@ -35,7 +35,7 @@ public:
         port_ = resolve("127.0.0.1", 0)->front();
         ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&port_.storage), &port_.length);
     }
-    void listen() { ::listen(fd_.get(), 4); }
+    void listen(int backlog = 4) { ::listen(fd_.get(), backlog); }
     [[nodiscard]] const SocketAddress& address() const { return port_; }
 
 private:
@@ -69,6 +69,21 @@ TEST_F(Async, ConnectGoesOnToTheNextAddress) {
     const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, in(kLong)));
     ASSERT_TRUE(fd) << fd.error().text;
     EXPECT_EQ(peer_address(fd->get()), somebody.address().text());
+}
+
+TEST_F(Async, ConnectThatNobodyAnswersEndsAtItsDeadline) {
+    Listener listener;
+    listener.listen(0);
+    std::vector<UniqueFd> callers; // more than the listener lets wait: the kernel drops whoever comes then
+    for (int i = 0; i < 4; ++i) {
+        callers.push_back(std::move(*make_tcp_socket(AF_INET)));
+        ::connect(callers.back().get(), listener.address().get(), listener.address().length);
+    }
+    const std::array addresses{listener.address()};
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, in(kShort)));
+    ASSERT_FALSE(fd);
+    EXPECT_EQ(fd.error().code, ETIMEDOUT);
+    EXPECT_EQ(fd.error().text, "no connection to " + listener.address().text() + ": Connection timed out");
 }
 
 TEST_F(Async, ConnectWithoutAddressesFails) {

@@ -3,6 +3,7 @@
 // (TCP Transport Specification, "Fatal Error Status"), and ends with every open command lost.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "tests/unit/nvme_queue/queue_fixture.h"
 
@@ -227,11 +228,13 @@ TEST_P(QueueViolation, IsNamedToldToTheControllerAndEndsEveryCommandAsLost) {
     EXPECT_EQ(queue_->outstanding(), 0U);
 }
 
-TEST_P(QueueViolation, IsFoundByteForByteToo) {
+INSTANTIATE_TEST_SUITE_P(Rows, QueueViolation, testing::ValuesIn(kViolations),
+                         [](const auto& row) { return row.param.name; });
+
+class QueueViolationInPieces : public QueueViolation {};
+
+TEST_P(QueueViolationInPieces, IsFoundByteForByteToo) {
     const Violation& row = GetParam();
-    if (row.fes == 5) {
-        GTEST_SKIP() << "alone in its segment, the first R2T is served before the second one comes";
-    }
     open_with_commands();
     for (const std::byte byte : row.before(commands_) + row.offender(commands_)) {
         controller_->send(Bytes{byte});
@@ -242,7 +245,15 @@ TEST_P(QueueViolation, IsFoundByteForByteToo) {
     EXPECT_EQ(done_.size(), 3U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, QueueViolation, testing::ValuesIn(kViolations),
+/// Alone in its segment an R2T is served before the next one comes, and nothing is wrong with that.
+std::vector<Violation> all_but_too_many_r2ts() {
+    std::vector<Violation> rows;
+    std::copy_if(kViolations.begin(), kViolations.end(), std::back_inserter(rows),
+                 [](const Violation& row) { return row.fes != 5; });
+    return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, QueueViolationInPieces, testing::ValuesIn(all_but_too_many_r2ts()),
                          [](const auto& row) { return row.param.name; });
 
 TEST_F(QueueViolation, ByAnR2tForInCapsuleDataIsBeyondTheEnd) {
