@@ -27,8 +27,8 @@ record::OperationResults copy(const record::OperationSet& counters) {
 
 record::TrafficResult copy(const record::TrafficCounters& counters) {
     return {counters.commands.get(),        counters.pdus_sent.get(),           counters.pdus_received.get(),
-            counters.wire_bytes_sent.get(), counters.wire_bytes_received.get(), counters.system_calls.get(),
-            counters.payload_direct.get(),  counters.payload_copied.get()};
+            counters.wire_bytes_sent.get(), counters.wire_bytes_received.get(), counters.payload_direct.get(),
+            counters.payload_copied.get()};
 }
 
 record::PathConditions legend(const PathSlot& slot) {
@@ -93,7 +93,7 @@ record::JobReport snapshot(const JobSlot& job, Nanoseconds now) {
             std::max(result.measured_from, result.ended ? counters.ended_at.get() : running_until);
     }
     result.cpu = {counters.cpu_user.get(), counters.cpu_system.get(), counters.voluntary_switches.get(),
-                  counters.involuntary_switches.get()};
+                  counters.involuntary_switches.get(), counters.system_calls.get()};
     result.written = {counters.written.get(), counters.written_sequential.get(),
                       counters.written_small_random.get()};
     result.response = copy(counters.response);

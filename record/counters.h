@@ -89,7 +89,6 @@ struct TrafficCounters {
     OptionalCounter pdus_received;
     OptionalCounter wire_bytes_sent;
     OptionalCounter wire_bytes_received;
-    OptionalCounter system_calls;
     OptionalCounter payload_direct; ///< bytes received straight into fio's buffer
     OptionalCounter payload_copied; ///< bytes that went through the staging buffer
 };

@@ -80,7 +80,6 @@ void fields(Archive& field, Seen<Archive, TrafficResult> traffic) {
     field("pdus_received", traffic.pdus_received, "PDUs received");
     field("wire_bytes_sent", traffic.wire_bytes_sent, "bytes written to the sockets");
     field("wire_bytes_received", traffic.wire_bytes_received, "bytes read from the sockets");
-    field("system_calls", traffic.system_calls, "system calls of the I/O thread for this path");
     field("payload_direct_bytes", traffic.payload_direct, "payload received straight into fio's buffers");
     field("payload_copied_bytes", traffic.payload_copied, "payload copied from the staging buffer");
 }
@@ -105,6 +104,8 @@ void fields(Archive& field, Seen<Archive, CpuResult> cpu) {
     field("system_ns", cpu.system, "CPU time of the job in the kernel");
     field("voluntary_switches", cpu.voluntary_switches, "context switches because it waited");
     field("involuntary_switches", cpu.involuntary_switches, "context switches because others ran");
+    field("system_calls", cpu.system_calls,
+          "system calls that sent, received and waited, for all paths together");
 }
 
 template <typename Archive>

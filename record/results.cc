@@ -34,7 +34,6 @@ void TrafficResult::merge(const TrafficResult& other) {
     pdus_received = sum(pdus_received, other.pdus_received);
     wire_bytes_sent = sum(wire_bytes_sent, other.wire_bytes_sent);
     wire_bytes_received = sum(wire_bytes_received, other.wire_bytes_received);
-    system_calls = sum(system_calls, other.system_calls);
     payload_direct = sum(payload_direct, other.payload_direct);
     payload_copied = sum(payload_copied, other.payload_copied);
 }
@@ -56,6 +55,7 @@ void CpuResult::merge(const CpuResult& other) {
     system = sum(system, other.system);
     voluntary_switches = sum(voluntary_switches, other.voluntary_switches);
     involuntary_switches = sum(involuntary_switches, other.involuntary_switches);
+    system_calls = sum(system_calls, other.system_calls);
 }
 
 } // namespace mpath::record

@@ -83,7 +83,6 @@ struct TrafficResult {
     Maybe pdus_received;
     Maybe wire_bytes_sent;
     Maybe wire_bytes_received;
-    Maybe system_calls;
     Maybe payload_direct;
     Maybe payload_copied;
 
@@ -114,6 +113,7 @@ struct CpuResult {
     Maybe system;
     Maybe voluntary_switches;
     Maybe involuntary_switches;
+    Maybe system_calls;
 
     void merge(const CpuResult& other);
     bool operator==(const CpuResult&) const = default;

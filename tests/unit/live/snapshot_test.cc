@@ -48,7 +48,7 @@ TEST_F(Snapshot, CopiesWhatTheJobCounted) {
     job.path(1).device.set("uuid 1");
     job.begin_measuring(kStart);
     read(job, 1, kStart, 1000);
-    job.path(1).counters.traffic.system_calls.set(4);
+    job.path(1).counters.traffic.pdus_sent.set(4);
     record::on_error(job.path(0).counters, ErrorClass::path_down);
     job.events.add(kStart, 1, 0, record::EventKind::lost, "gone");
     job.counters.ended_at.set(kStart + 10'000);
@@ -65,7 +65,7 @@ TEST_F(Snapshot, CopiesWhatTheJobCounted) {
     EXPECT_EQ(result.paths[1].settings[0].name, "numa");
     EXPECT_EQ(result.paths[1].operations().of(Operation::read).moments.sum, 1000U);
     EXPECT_EQ(result.paths[1].depth.area, 1000U);
-    EXPECT_EQ(result.paths[1].traffic.system_calls, 4U);
+    EXPECT_EQ(result.paths[1].traffic.pdus_sent, 4U);
     EXPECT_EQ(result.paths[1].traffic.commands, std::nullopt);
     EXPECT_EQ(result.paths[0].state, std::nullopt);
     EXPECT_EQ(result.paths[0].error_count(), 1U);

@@ -52,12 +52,13 @@ TEST(Merge, KeepsPathsOfTheSameNameApartWhenTheyLeadElsewhere) {
 TEST(Merge, DoesNotMakeUpWhatOneOfTheJobsDidNotMeasure) {
     JobReport one = sample_report();
     JobReport other = sample_report();
-    one.result.paths[0].traffic.system_calls = 5;
+    one.result.cpu.system_calls = 5;
+    other.result.cpu.system_calls = std::nullopt;
     one.result.paths[0].traffic.commands = 5;
     other.result.paths[0].traffic.commands = 6;
     other.result.paths[0].state = PathState::inaccessible;
     merge(one, other);
-    EXPECT_EQ(one.result.paths[0].traffic.system_calls, std::nullopt);
+    EXPECT_EQ(one.result.cpu.system_calls, std::nullopt);
     EXPECT_EQ(one.result.paths[0].traffic.commands, 11U);
     EXPECT_EQ(one.result.paths[0].depth.max, std::nullopt);
     EXPECT_EQ(one.result.paths[0].state, std::nullopt) << "the jobs differ";

@@ -37,7 +37,7 @@ TEST(Record, SaysNullForWhatNobodyMeasured) {
     EXPECT_TRUE(record["conditions"]["kernel_version"].is_null());
     EXPECT_TRUE(record["conditions"]["paths"][1]["header_digest"].is_null());
     EXPECT_EQ(record["conditions"]["paths"][0]["header_digest"], false);
-    EXPECT_TRUE(record["results"]["paths"][1]["traffic"]["system_calls"].is_null());
+    EXPECT_TRUE(record["results"]["paths"][1]["traffic"]["commands"].is_null());
     EXPECT_TRUE(record["results"]["paths"][1]["sampled_reads"].is_null());
     EXPECT_EQ(record["results"]["paths"][0]["all_zero_reads"], 7);
     const json& trim = record["results"]["response"]["trim"];

@@ -70,10 +70,10 @@ inline Record sample_record() {
     path.waits = {3, 4000, 2000};
     path.requeues = 2;
     path.errors[static_cast<std::size_t>(ErrorClass::ana_transition)] = 2;
-    path.traffic = {12'000, 12'001, 12'002, 864'000, 49'152'000, 1500, 49'000'000, 152'000};
+    path.traffic = {12'000, 12'001, 12'002, 864'000, 49'152'000, 49'000'000, 152'000};
     path.sampled_reads = 100;
     path.all_zero_reads = 7;
-    record.results.cpu = {1'000'000, 2'000'000, 30, 4};
+    record.results.cpu = {1'000'000, 2'000'000, 30, 4, 1500};
     record.results.written = {655'360, 65'536, 0};
     record.results.response.of(Operation::read) = operation(24'000, 170'000);
     record.results.events = {
