@@ -22,6 +22,10 @@ constexpr std::uint32_t kSglsTypeMask = 0x3;
 /// Largest power of two that fits DeviceLimits::max_transfer.
 constexpr std::uint64_t kMaxTransfer = 1ULL << 31;
 
+/// What one command transfers at most when the controller names no limit (MDTS 0). Linux's target says so and
+/// still refuses more than this (drivers/nvme/target/tcp.c, since 6.12).
+constexpr std::uint64_t kTransferWithoutLimit = 4ULL << 20;
+
 /// Fixed-width text padded with blanks; bytes that can't be printed become '?'.
 std::string padded_text(std::span<const char> field) {
     std::string text;
@@ -171,10 +175,9 @@ Result<NamespaceFacts> decode_namespace(const IdentifyNamespace& data, std::uint
     DeviceLimits& limits = facts.limits;
     limits.block_size = 1U << lba.lbads;
     limits.size = data.nsze << lba.lbads;
-    std::uint64_t transfer = std::min(std::uint64_t{kMaxBlocksPerCommand} << lba.lbads, kMaxTransfer);
-    if (controller.mdts != 0) {
-        transfer = std::min(transfer, controller.mdts);
-    }
+    const std::uint64_t limit =
+        controller.mdts == 0 ? kTransferWithoutLimit : std::min(controller.mdts, kMaxTransfer);
+    const std::uint64_t transfer = std::min(std::uint64_t{kMaxBlocksPerCommand} << lba.lbads, limit);
     limits.max_transfer = static_cast<std::uint32_t>(transfer / limits.block_size * limits.block_size);
     if (limits.max_transfer == 0) {
         return failure(EPROTO, "namespace {} has blocks of {} bytes, but one command may transfer only {}",

@@ -151,7 +151,7 @@ struct TransferLimit {
 
 class IdentifyNamespaceTransfer : public testing::TestWithParam<TransferLimit> {};
 
-TEST_P(IdentifyNamespaceTransfer, is_the_least_of_mdts_and_65536_blocks) {
+TEST_P(IdentifyNamespaceTransfer, is_the_least_of_mdts_65536_blocks_and_four_mebibytes_without_mdts) {
     IdentifyNamespace data = good_namespace();
     data.lbaf[0].lbads = GetParam().lbads;
     ControllerIdentity controller;
@@ -160,12 +160,14 @@ TEST_P(IdentifyNamespaceTransfer, is_the_least_of_mdts_and_65536_blocks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, IdentifyNamespaceTransfer,
-                         testing::Values(TransferLimit{9, 1 << 20, 1U << 20},         //
-                                         TransferLimit{9, 0, 65536U * 512U},          //
-                                         TransferLimit{9, 1ULL << 40, 65536U * 512U}, //
-                                         TransferLimit{12, 0, 65536U * 4096U},        //
-                                         TransferLimit{12, 4096, 4096U},              //
-                                         TransferLimit{16, 0, 1U << 31}));
+                         testing::Values(TransferLimit{9, 1 << 20, 1U << 20},           //
+                                         TransferLimit{9, 0, 4U << 20},                 //
+                                         TransferLimit{9, 1ULL << 40, 65536U * 512U},   //
+                                         TransferLimit{12, 0, 4U << 20},                //
+                                         TransferLimit{12, 4096, 4096U},                //
+                                         TransferLimit{12, 1ULL << 40, 65536U * 4096U}, //
+                                         TransferLimit{16, 0, 4U << 20},                //
+                                         TransferLimit{16, 1ULL << 40, 1U << 31}));
 
 TEST(IdentifyNamespace, what_the_controller_can_do_goes_into_the_limits) {
     ControllerIdentity controller;
