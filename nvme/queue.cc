@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nvme/status_text.h"
+
 namespace mpath::nvme {
 namespace {
 
@@ -67,24 +69,6 @@ constexpr ProtocolFault kR2tEmpty{"R2T that asks for nothing", invalid_header_fi
 constexpr ProtocolFault kR2tOutOfOrder{"R2T out of order", invalid_header_field, field(offsetof(R2t, r2to))};
 constexpr ProtocolFault kR2tBeyond{"R2T beyond the end of the command's buffer", data_out_of_range, 0};
 constexpr ProtocolFault kR2tTooMany{"more R2Ts outstanding than MAXR2T allows", data_limit_exceeded, 0};
-
-std::string_view fes_text(std::uint16_t fes) {
-    switch (static_cast<FatalStatus>(fes)) {
-    case invalid_header_field:
-        return "invalid header field";
-    case sequence_error:
-        return "PDU sequence error";
-    case header_digest_error:
-        return "header digest error";
-    case data_out_of_range:
-        return "data transfer out of range";
-    case data_limit_exceeded:
-        return "data transfer limit exceeded";
-    case unsupported_parameter:
-        return "unsupported parameter";
-    }
-    return "unknown reason";
-}
 
 } // namespace
 
@@ -339,8 +323,7 @@ std::size_t Queue::take_r2t(std::span<const std::byte> bytes) noexcept {
 
 std::size_t Queue::take_term_req(std::span<const std::byte> bytes) noexcept {
     const auto pdu = load<TermReq>(bytes);
-    close({EPROTO, fmt::format("the controller ended the connection: {} (FES {}, FEI {})", fes_text(pdu.fes),
-                               pdu.fes.get(), pdu.fei.get())},
+    close({EPROTO, fmt::format("the controller ended the connection: {}", term_req_text(pdu))},
           net::Stream::Ending::abort);
     return sizeof(TermReq);
 }
