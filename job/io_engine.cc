@@ -275,15 +275,25 @@ void IoEngine::publish() noexcept {
 
 void IoEngine::take_news() noexcept {
     news_seen_ = news_.generation();
+    bool changed = false;
     for (std::size_t i = 0; i < owned_paths_.size(); ++i) {
         Path& path = *owned_paths_[i];
-        path.set_state(news_.state(i));
-        path_slots_[i]->set_state(news_.state(i));
-        if (news_.lost(i) && path.live()) {
+        if (!path.live()) {
+            continue; // never connected, or lost: it has no state
+        }
+        if (news_.lost(i)) {
             path.close({ECONNRESET, "the controller was lost"});
+            changed = true;
+        } else if (path.state() != news_.state(i)) {
+            path.set_state(news_.state(i));
+            path_slots_[i]->set_state(news_.state(i));
+            changed = true;
         }
     }
-    paths_.path_changed();
+    // Only then: policies begin anew, and the kernel's do so at a change, not at every look.
+    if (changed) {
+        paths_.path_changed();
+    }
 }
 
 void IoEngine::on_path_lost(std::uint16_t index, const Error& error) noexcept {
