@@ -245,6 +245,8 @@ static int engine_commit(struct thread_data* td) {
     counting_settle(&io->counting, td);
     if (!io->queued_count)
         return 0;
+    // Before anything can complete: an error that came earlier would be wiped when measuring begins.
+    counting_tell_state(&io->counting, td);
     mpath_job_commit(job->core);
     if (fio_fill_issue_time(td)) {
         fio_gettime(&now, NULL);
