@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+// crc32c has a second name, which says by what it is computed.
 static const char* verify_name(unsigned int verify) {
     const struct fio_option* option = fio_option_find("verify");
+    const char* name = NULL;
 
     for (size_t i = 0; option && i < PARSE_MAX_VP && option->posval[i].ival; i++)
-        if (option->posval[i].oval == verify)
-            return option->posval[i].ival;
-    return "unknown";
+        if (option->posval[i].oval == verify && (!name || strlen(option->posval[i].ival) < strlen(name)))
+            name = option->posval[i].ival;
+    return name ? name : "unknown";
 }
 
 static size_t count_options(struct flist_head* list) {
