@@ -44,6 +44,7 @@ function(mpath_unit_test folder)
   cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(unit_${folder} ${arg_SOURCES})
+  target_compile_options(unit_${folder} PRIVATE -O0) # tests are compiled more often than they run
   target_link_libraries(unit_${folder} PRIVATE GTest::gmock GTest::gtest_main Threads::Threads)
   foreach(use ${folder} ${arg_USES})
     if(TARGET mpath_${use})
