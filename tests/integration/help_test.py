@@ -46,7 +46,7 @@ class ParseOnly(lab.Case):
         self.assertEqual([], lab.blocks_of(run.pid))
 
     def test_refuses_bad_values(self):
-        for line in ("iopolicy=best", "nr_io_queues=0", "queue_size=99999", "min_paths=x", "keep_alive_tmo=-1"):
+        for line in ("iopolicy=best", "nr_io_queues=0", "queue_size=99999", "min_paths=x", "keep_alive_tmo=86401"):
             with self.subTest(line):
                 run = self.run_fio("--parse-only", paths="x", job_file=f"rw=read\n[job]\n{line}\n")
                 self.assertNotEqual(0, run.returncode, str(run))
