@@ -15,7 +15,7 @@ import server
 SHAPE = ("--rw=randrw", "--bs=4k", "--iodepth=8", "--time_based", "--mpath_log=record", "--mpath_interval=200ms")
 
 
-class EndedFromOutside(lab.Case):
+class Lifecycle(lab.Case):
     def start_job(self, target, *options, runtime=50):
         """An fio whose job has written its first checkpoint; the process of the job."""
         fio = self.start_fio(*SHAPE, f"--runtime={runtime}", *options, paths=target.paths)
@@ -40,6 +40,8 @@ class EndedFromOutside(lab.Case):
         self.succeed("--rw=randread", "--bs=4k", "--number_ios=100", paths=target.paths)
         self.assertEqual([], lab.blocks_of(pid))
 
+
+class EndedFromOutside(Lifecycle):
     def test_killed_job(self):
         target = self.target()
         fio, job = self.start_job(target)
@@ -111,7 +113,7 @@ class EndedFromOutside(lab.Case):
         self.check_record(fio.folder, complete=True)
 
 
-class LostTarget(EndedFromOutside):
+class LostTarget(Lifecycle):
     def test_ends_the_job_with_an_error(self):
         for mode in ("--thread=0", "--thread=1"):
             with self.subTest(mode):
@@ -127,7 +129,7 @@ class LostTarget(EndedFromOutside):
                 self.assertIn("lost", [event["kind"] for event in record["results"]["events"]])
 
 
-class Server(EndedFromOutside):
+class Server(Lifecycle):
     def test_leaves_a_record_where_the_server_runs(self):
         target = self.target()
         fio_server = server.start(self)
@@ -135,7 +137,7 @@ class Server(EndedFromOutside):
                                 "mpath_log=record\nrw=randrw\nbs=4k\nsize=2M\niodepth=8\n[job]\n",
                                 "--output-format=json")
         self.assertEqual(0, run.returncode, str(run))
-        job = run.json["client_stats"][0]
+        job = server.results_of(run)
         self.assertEqual(lab.fio_sums(job), lab.our_sums(job))
         record = self.check_record(fio_server.folder, complete=True)
         self.assertEqual(lab.fio_sums(job), lab.record_sums(record))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """fio's client/server mode: a server on an address and port of our own, and clients of it."""
+import json
 import pathlib
 import socket
 
@@ -31,3 +32,11 @@ def run_client(case, server, job_text, *options):
     file = case.folder / f"client{case.runs}.fio"
     file.write_text("[global]\n" + job_text)
     return case.finish(case.start(["fio", *options, f"--client={server.at}", str(file)]))
+
+
+def results_of(run):
+    """The first job in the JSON of a client. What fio itself says on the server stands before it, a line "<host> …"."""
+    text, brace, document = run.stdout.partition("\n{\n") if not run.stdout.startswith("{") else ("", "", run.stdout)
+    if "mpath: " in text:
+        raise AssertionError(f"text of the engine in front of the JSON\n{run}")
+    return json.loads(brace + document)["client_stats"][0]
