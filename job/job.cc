@@ -294,8 +294,6 @@ void Job::attach_path(std::uint16_t index, const Result<PathConnection>& connect
                 {index, queue.parameters.id, queue.socket.get(), socket_cookie(queue.socket.get())});
         }
         path->attach(*reactor_, std::move(queues));
-        slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::connected,
-                          connection->facts.address);
     } else {
         slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::refused,
                           connection.error().text);
@@ -325,15 +323,17 @@ Result<void> Job::start_record(const std::vector<Result<PathConnection>>& connec
 
 Result<void> Job::stop() {
     if (engine_) {
+        if (slot_->counters.ended_at.get() == 0) {
+            engine_->set_accounting(false);
+        }
         engine_->close();
         engine_->publish();
-        engine_->set_accounting(false);
     }
     if (keeper_) {
         keeper_->stop();
     }
     active_recorder_ = nullptr;
-    const Result<void> recorded = recorder_ ? recorder_->finish() : Result<void>{};
+    Result<void> recorded = recorder_ ? recorder_->finish() : Result<void>{};
     recorder_.reset();
     engine_.reset();
     reactor_.reset();

@@ -141,6 +141,7 @@ void Keeper::run() {
         association->start();
     }
     std::vector<Result<PathConnection>> connections;
+    connections.reserve(results.size());
     for (auto& result : results) {
         connections.push_back(std::move(*result));
     }

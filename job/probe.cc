@@ -54,6 +54,7 @@ Result<std::vector<Facts>> probe(const Clock& clock, const std::vector<nvme::Uri
         (*reactor)->run(kSecond);
     }
     std::vector<Facts> facts;
+    facts.reserve(paths.size());
     for (const nvme::Uri& uri : paths) {
         facts.push_back(known.at(key(uri, options)));
     }

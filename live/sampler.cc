@@ -39,8 +39,8 @@ record::IntervalOperation difference(const record::OperationResult& now,
 
 record::IntervalPath difference(const record::PathResult& now, const record::PathResult* before,
                                 Nanoseconds length) {
-    static const record::PathResult kNothing;
-    const record::PathResult& earlier = before != nullptr ? *before : kNothing;
+    static const record::PathResult nothing;
+    const record::PathResult& earlier = before != nullptr ? *before : nothing;
     record::IntervalPath interval;
     interval.name = now.name;
     interval.state = now.state;
