@@ -26,8 +26,9 @@ struct DeviceLimits {
     std::uint32_t block_size = 0;   ///< bytes of one LBA, a power of two
     std::uint32_t max_transfer = 0; ///< bytes of one command (MDTS); 0 = no limit
     bool can_trim = false;          ///< Dataset Management / UNMAP
-    bool can_flush = false;         ///< false: no volatile write cache; Flush is then complete at once
-    bool read_only = false;         ///< write protected
+    bool can_flush =
+        false; ///< has a volatile write cache; without one a Flush does nothing, and is sent all the same
+    bool read_only = false; ///< write protected
 
     bool operator==(const DeviceLimits&) const = default;
 };

@@ -75,10 +75,9 @@ struct Conditions {
     std::optional<std::string> host_nqn;
     std::optional<std::string> net_backend; ///< "io_uring"
     std::string iopolicy;
-    std::string iopolicy_rules; ///< whose semantics: "linux kernel"
-    std::string iopolicy_scope; ///< over what it balances: "job"
-    std::optional<std::uint64_t>
-        associations; ///< opened by this job: paths * queues, and one admin queue each
+    std::string iopolicy_rules;                ///< whose semantics: "linux kernel"
+    std::string iopolicy_scope;                ///< over what it balances: "job"
+    std::optional<std::uint64_t> associations; ///< controllers this job connected
     Workload workload;
     std::vector<PathConditions> paths;
 
