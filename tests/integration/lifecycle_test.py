@@ -17,11 +17,11 @@ SHAPE = ("--rw=randrw", "--bs=4k", "--iodepth=8", "--time_based", "--mpath_log=r
 
 class Lifecycle(lab.Case):
     def start_job(self, target, *options, runtime=50):
-        """An fio whose job has written its first checkpoint; the process of the job."""
+        """An fio whose job has written its first checkpoint; the process of the job, None for a thread."""
         fio = self.start_fio(*SHAPE, f"--runtime={runtime}", *options, paths=target.paths)
         lab.wait_until(lambda: lab.does_io(fio, target), "the job does I/O")
         lab.wait_until(lambda: self.reads_in(fio) > 0, "a checkpoint with I/O")
-        return fio, lab.children_of(fio.pid)[0]
+        return fio, next(iter(lab.children_of(fio.pid)), None)
 
     def reads_in(self, fio):
         file = fio.folder / "record_mpath.1.json"
@@ -42,6 +42,7 @@ class Lifecycle(lab.Case):
 
 
 class EndedFromOutside(Lifecycle):
+    @lab.needs_processes
     def test_killed_job(self):
         target = self.target()
         fio, job = self.start_job(target)
@@ -51,6 +52,7 @@ class EndedFromOutside(Lifecycle):
         self.check_record(fio.folder, complete=False)
         self.check_next_run(target, fio.pid)
 
+    @lab.needs_processes
     def test_one_of_two_killed_jobs_leaves_the_other_alone(self):
         target = self.target()
         fio, job = self.start_job(target, "--numjobs=2", runtime=4)
@@ -60,6 +62,7 @@ class EndedFromOutside(Lifecycle):
         self.assertEqual([False, True], complete, str(run))
         self.check_next_run(target, fio.pid)
 
+    @lab.needs_processes
     def test_killed_parent(self):
         target = self.target()
         fio, job = self.start_job(target, runtime=3)
@@ -69,6 +72,7 @@ class EndedFromOutside(Lifecycle):
         self.check_record(fio.folder, complete=True)
         self.check_next_run(target, fio.pid)
 
+    @lab.needs_processes
     def test_killed_parent_and_job(self):
         target = self.target()
         fio, job = self.start_job(target)

@@ -61,4 +61,4 @@ def make_block_device(name):
 
 def connections_of(address):
     """How many connections lead to the ADDRESS:PORT of a peer here."""
-    return lab.connections_to(int(address.rpartition(":")[2]))
+    return len(lab.connections_to(int(address.rpartition(":")[2])))

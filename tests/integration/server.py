@@ -30,7 +30,7 @@ def start(case):
 def run_client(case, server, job_text, *options):
     """One job file, whose [global] section is `job_text` up to its first job, run by the server."""
     file = case.folder / f"client{case.runs}.fio"
-    file.write_text("[global]\n" + job_text)
+    file.write_text("[global]\n" + ("thread\n" if lab.PRELOAD else "") + job_text)
     return case.finish(case.start(["fio", *options, f"--client={server.at}", str(file)]))
 
 
