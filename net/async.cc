@@ -48,7 +48,7 @@ private:
 } // namespace
 
 Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddress> addresses,
-                                   Nanoseconds deadline) {
+                                   [[maybe_unused]] SocketOptions options, Nanoseconds deadline) {
     Error last{EHOSTUNREACH, "no address to connect to"};
     for (const SocketAddress& address : addresses) {
         auto socket = make_tcp_socket(address.family());

@@ -10,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "net/address.h"
 #include "net/reactor.h"
+#include "net/socket_options.h"
 #include "net/task.h"
 
 namespace mpath::net {
@@ -56,7 +57,7 @@ inline SleepUntil sleep_until(Reactor& reactor, Nanoseconds deadline) {
 
 /// Connects to the first of `addresses` that answers.
 Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddress> addresses,
-                                   Nanoseconds deadline);
+                                   SocketOptions options, Nanoseconds deadline);
 /// Sends all of `bytes`; 0 or a positive errno (ETIMEDOUT at the deadline).
 Task<int> send_all(Reactor& reactor, int fd, std::span<const std::byte> bytes, Nanoseconds deadline);
 /// Fills `bytes`; 0 or a positive errno (ECONNRESET at end of stream, ETIMEDOUT at the deadline).

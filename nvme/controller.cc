@@ -97,6 +97,8 @@ net::Task<Result<std::vector<ConnectedQueue>>> Controller::connect_io_queues(Nan
         request.queue_id = id;
         request.queue_size = facts_.queue_size;
         request.controller_id = facts_.controller_id;
+        request.socket = options_.socket;
+        request.pdu = options_.pdu;
         Result<ConnectedQueue> queue = co_await connect_queue(reactor_, addresses_, request, deadline);
         if (!queue) {
             co_return failure_in(fmt::format("I/O queue {} of {}", id, facts_.io_queues), queue.error());

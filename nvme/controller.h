@@ -16,12 +16,14 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "net/reactor.h"
+#include "net/socket_options.h"
 #include "net/task.h"
 #include "nvme/admin_queue.h"
 #include "nvme/ana_reader.h"
 #include "nvme/controller_facts.h"
 #include "nvme/identify.h"
 #include "nvme/keep_alive.h"
+#include "nvme/pdu_options.h"
 #include "nvme/queue_connect.h"
 #include "nvme/uri.h"
 #include "nvme/wire/log_page.h"
@@ -36,6 +38,8 @@ struct ControllerOptions {
     std::uint16_t queue_size = 128;     ///< entries per I/O queue
     std::uint32_t keep_alive_ms = 5000; ///< 0 = none
     Nanoseconds connect_timeout = 0;    ///< for the whole of connect(), without the I/O queues
+    net::SocketOptions socket{};
+    PduOptions pdu{};
 };
 
 enum class ControllerState : std::uint8_t {

@@ -67,6 +67,8 @@ net::Task<Result<void>> Controller::connect_admin(Nanoseconds deadline) {
     request.host = options_.host;
     request.queue_size = kAdminQueueSize;
     request.keep_alive_ms = options_.keep_alive_ms;
+    request.socket = options_.socket;
+    request.pdu = options_.pdu;
     Result<ConnectedQueue> queue = co_await connect_queue(reactor_, addresses_, request, deadline);
     if (!queue) {
         co_return unexpected(queue.error());

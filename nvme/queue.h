@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/stream.h"
+#include "nvme/pdu_options.h"
 #include "nvme/protocol_fault.h"
 #include "nvme/wire/command.h"
 #include "nvme/wire/pdu.h"
@@ -31,6 +32,7 @@ struct QueueParameters {
     std::uint16_t size = 32; ///< entries, as in Connect plus one; one less can be outstanding. At most 4096
     std::uint32_t in_capsule = 8192;   ///< bytes of data a command capsule may carry
     std::uint8_t cpda = 0;             ///< as in ICResp: alignment of our data, dwords, 0's based
+    PduOptions pdu{};                  ///< as in ICReq; digests as agreed
     std::uint32_t max_h2c_data = 4096; ///< as in ICResp: bytes of one H2CData PDU
 };
 

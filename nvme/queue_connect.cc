@@ -199,7 +199,7 @@ net::Task<Result<std::uint16_t>> Connection::exchange_connect() {
 
 net::Task<Result<ConnectedQueue>> Connection::run(std::span<const net::SocketAddress> addresses) {
     set_state(ConnectState::tcp_connecting);
-    Result<UniqueFd> socket = co_await net::connect_tcp(reactor_, addresses, deadline_);
+    Result<UniqueFd> socket = co_await net::connect_tcp(reactor_, addresses, request_.socket, deadline_);
     if (!socket) {
         co_return tl::unexpected<Error>(std::move(socket.error())); // names the address itself
     }

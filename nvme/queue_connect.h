@@ -14,8 +14,10 @@
 #include "base/unique_fd.h"
 #include "net/address.h"
 #include "net/reactor.h"
+#include "net/socket_options.h"
 #include "net/task.h"
 #include "nvme/host.h"
+#include "nvme/pdu_options.h"
 #include "nvme/queue.h"
 #include "nvme/wire/fabrics.h"
 
@@ -38,6 +40,8 @@ struct ConnectRequest {
     std::uint16_t queue_size = 32;                    ///< entries
     std::uint16_t controller_id = kDynamicController; ///< an I/O queue names the association's
     std::uint32_t keep_alive_ms = 0;                  ///< admin queue only; 0 = no keep-alive
+    net::SocketOptions socket{};
+    PduOptions pdu{};
 };
 
 struct ConnectedQueue {

@@ -47,7 +47,7 @@ TEST_F(Async, ConnectGivesAConnectedSocket) {
     Listener listener;
     listener.listen();
     const std::array addresses{listener.address()};
-    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, in(kLong)));
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {}, in(kLong)));
     ASSERT_TRUE(fd) << fd.error().text;
     EXPECT_EQ(peer_address(fd->get()), listener.address().text());
 }
@@ -55,7 +55,7 @@ TEST_F(Async, ConnectGivesAConnectedSocket) {
 TEST_F(Async, ConnectToAPortWithoutListenerIsRefusedByName) {
     Listener nobody;
     const std::array addresses{nobody.address()};
-    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, in(kLong)));
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {}, in(kLong)));
     ASSERT_FALSE(fd);
     EXPECT_EQ(fd.error().code, ECONNREFUSED);
     EXPECT_EQ(fd.error().text, "no connection to " + nobody.address().text() + ": Connection refused");
@@ -66,7 +66,7 @@ TEST_F(Async, ConnectGoesOnToTheNextAddress) {
     Listener somebody;
     somebody.listen();
     const std::array addresses{nobody.address(), somebody.address()};
-    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, in(kLong)));
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {}, in(kLong)));
     ASSERT_TRUE(fd) << fd.error().text;
     EXPECT_EQ(peer_address(fd->get()), somebody.address().text());
 }
@@ -80,14 +80,14 @@ TEST_F(Async, ConnectThatNobodyAnswersEndsAtItsDeadline) {
         ::connect(callers.back().get(), listener.address().get(), listener.address().length);
     }
     const std::array addresses{listener.address()};
-    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, in(kShort)));
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {}, in(kShort)));
     ASSERT_FALSE(fd);
     EXPECT_EQ(fd.error().code, ETIMEDOUT);
     EXPECT_EQ(fd.error().text, "no connection to " + listener.address().text() + ": Connection timed out");
 }
 
 TEST_F(Async, ConnectWithoutAddressesFails) {
-    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, {}, in(kLong)));
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, {}, {}, in(kLong)));
     ASSERT_FALSE(fd);
     EXPECT_EQ(fd.error().code, EHOSTUNREACH);
 }

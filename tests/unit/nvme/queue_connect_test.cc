@@ -133,7 +133,7 @@ TEST_F(QueueConnect, a_refused_port_is_named) {
         nowhere = peer.address();
         // The peer wants one connection before it goes.
         auto first = net::run_until_done(
-            *reactor_, net::connect_tcp(*reactor_, std::span(&nowhere, 1), clock_.now() + 10 * kSecond));
+            *reactor_, net::connect_tcp(*reactor_, std::span(&nowhere, 1), {}, clock_.now() + 10 * kSecond));
         ASSERT_TRUE(first);
     }
     const auto queue =
