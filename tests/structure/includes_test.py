@@ -28,6 +28,7 @@ MAY_USE = {
 
 # Header of a library -> folders that may include it.
 LIBRARY_FOLDERS = {
+    "isa-l*": ["base"],
     "liburing*": ["net"],
     "libnvme*": ["nvme"],
     "CLI/*": ["cli"],
