@@ -33,6 +33,8 @@ public:
     explicit UriParser(std::string_view text) : text_(text) {}
 
     Result<Uri> parse();
+    /// The text is an address and nothing else.
+    Result<HostPort> parse_host();
 
 private:
     template <typename... Args>
@@ -44,6 +46,7 @@ private:
 
     Result<void> parse_authority(Part authority);
     Result<void> parse_bracketed_host(Part inner);
+    [[nodiscard]] Result<std::string> parse_zone(Part zone) const;
     Result<void> parse_port(Part port);
     Result<void> parse_subnqn(Part subnqn);
     Result<void> parse_nsid(Part nsid);
@@ -97,8 +100,8 @@ std::string encode(std::string_view text) {
     return encoded;
 }
 
-bool is_ipv6(const std::string& host) {
-    return host.find(':') != std::string::npos;
+bool is_ipv6(std::string_view host) {
+    return host.find(':') != std::string_view::npos;
 }
 
 Result<Uri> UriParser::parse() {
@@ -131,6 +134,18 @@ Result<Uri> UriParser::parse() {
         return tl::unexpected(done.error());
     }
     return uri_;
+}
+
+Result<HostPort> UriParser::parse_host() {
+    const std::size_t odd = text_.find_first_of("/?# \t");
+    if (odd != std::string_view::npos) {
+        return refuse(odd, "'{}' has no place in HOST[:PORT]", text_[odd]);
+    }
+    uri_.port = 0; // which no text can say
+    if (auto done = parse_authority({text_, 0}); !done) {
+        return tl::unexpected(done.error());
+    }
+    return HostPort{uri_.host, uri_.port};
 }
 
 Result<void> UriParser::parse_authority(Part authority) {
@@ -172,17 +187,33 @@ Result<void> UriParser::parse_authority(Part authority) {
 }
 
 Result<void> UriParser::parse_bracketed_host(Part inner) {
-    auto host = decode(inner);
-    if (!host) {
-        return tl::unexpected(host.error());
-    }
-    const std::string address = host->substr(0, host->find('%')); // a zone may follow: fe80::1%25eth0
+    const std::size_t percent = inner.text.find('%');
+    const std::string address(inner.text.substr(0, percent));
     in6_addr binary{};
     if (inet_pton(AF_INET6, address.c_str(), &binary) != 1) {
         return refuse(inner.offset, "'{}' is no IPv6 address", address);
     }
-    uri_.host = std::move(*host);
+    uri_.host = address;
+    if (percent != std::string_view::npos) {
+        auto zone = parse_zone(inner.from(percent + 1));
+        if (!zone) {
+            return tl::unexpected(zone.error());
+        }
+        uri_.host += '%' + *zone;
+    }
     return {};
+}
+
+/// What follows '%': "25eth0" as RFC 6874 has it, or "eth0". A bare "25" is the interface of that index.
+Result<std::string> UriParser::parse_zone(Part zone) const {
+    if (zone.text.empty()) {
+        return refuse(zone.offset, "the zone is missing behind '%', as in [fe80::1%25eth0]");
+    }
+    constexpr std::string_view kEncodedPercent = "25";
+    if (zone.text.starts_with(kEncodedPercent) && zone.text.size() > kEncodedPercent.size()) {
+        return decode(zone.from(kEncodedPercent.size()));
+    }
+    return std::string(zone.text);
 }
 
 Result<void> UriParser::parse_port(Part port) {
@@ -244,8 +275,12 @@ Result<std::string> UriParser::decode(Part part) const {
 
 } // namespace
 
-std::string Uri::address() const {
+std::string address_text(std::string_view host, std::uint16_t port) {
     return is_ipv6(host) ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+}
+
+std::string Uri::address() const {
+    return address_text(host, port);
 }
 
 std::string Uri::text() const {
@@ -255,6 +290,15 @@ std::string Uri::text() const {
 
 Result<Uri> parse_uri(std::string_view text) {
     return UriParser(text).parse();
+}
+
+Result<HostPort> parse_host_port(std::string_view text) {
+    const std::string address(text.substr(0, text.find('%')));
+    in6_addr binary{};
+    if (inet_pton(AF_INET6, address.c_str(), &binary) == 1) {
+        return UriParser(fmt::format("[{}]", text)).parse_host();
+    }
+    return UriParser(text).parse_host();
 }
 
 } // namespace mpath::nvme

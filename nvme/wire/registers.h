@@ -19,14 +19,16 @@ inline constexpr std::uint32_t kNssr = 0x20; ///< 4 bytes
 struct Capabilities {
     std::uint64_t value = 0;
 
-    static constexpr std::uint64_t kCqr = 1ULL << 16;    ///< contiguous queues required
-    static constexpr std::uint64_t kCssNvm = 1ULL << 37; ///< NVM command set supported
+    static constexpr std::uint64_t kCqr = 1ULL << 16;          ///< contiguous queues required
+    static constexpr std::uint64_t kCssNvm = 1ULL << 37;       ///< NVM command set supported
+    static constexpr std::uint64_t kCssAdminOnly = 1ULL << 44; ///< no I/O command set supported
 
     /// Entries of the largest queue, 0's based.
     [[nodiscard]] constexpr std::uint16_t mqes() const { return static_cast<std::uint16_t>(value & 0xffff); }
     /// How long CSTS.RDY may take to follow CC.EN: units of 500 ms.
     [[nodiscard]] constexpr std::uint8_t to() const { return static_cast<std::uint8_t>(value >> 24); }
     [[nodiscard]] constexpr bool css_nvm() const { return (value & kCssNvm) != 0; }
+    [[nodiscard]] constexpr bool css_admin_only() const { return (value & kCssAdminOnly) != 0; }
     /// Bytes of the smallest memory page, the unit of MDTS.
     [[nodiscard]] constexpr std::uint64_t min_page_size() const {
         return 1ULL << (12 + ((value >> 48) & 0xf));
@@ -36,7 +38,8 @@ struct Capabilities {
 /// Controller Configuration.
 namespace cc {
 inline constexpr std::uint32_t kEnable = 1U << 0;
-inline constexpr std::uint32_t kCssMask = 7U << 4;   ///< 0: NVM command set
+inline constexpr std::uint32_t kCssMask = 7U << 4; ///< 0: NVM command set
+inline constexpr std::uint32_t kCssAdminOnly = 7U << 4;
 inline constexpr std::uint32_t kMpsMask = 0xfU << 7; ///< log2 of the page size - 12
 inline constexpr std::uint32_t kShutdownMask = 3U << 14;
 inline constexpr std::uint32_t kShutdownNormal = 1U << 14;

@@ -53,6 +53,15 @@ INSTANTIATE_TEST_SUITE_P(
         Good{"of_an_ipv6_address_with_a_zone",
              "nvme+tcp://[fe80::1%25eth0]/nqn.x/1",
              {"fe80::1%eth0", 4420, "nqn.x", 1}},
+        Good{"of_an_ipv6_address_with_a_zone_as_people_write_it",
+             "nvme+tcp://[fe80::1%eth0]:4421/nqn.x/1",
+             {"fe80::1%eth0", 4421, "nqn.x", 1}},
+        Good{"of_an_ipv6_address_with_an_encoded_zone",
+             "nvme+tcp://[fe80::1%25eth0%2e7]/nqn.x/1",
+             {"fe80::1%eth0.7", 4420, "nqn.x", 1}},
+        Good{"of_an_ipv6_address_with_the_index_of_an_interface",
+             "nvme+tcp://[fe80::1%25]/nqn.x/1",
+             {"fe80::1%25", 4420, "nqn.x", 1}},
         Good{"with_comma_and_slash_in_the_nqn",
              "nvme+tcp://h/nqn.x:a%2Cb%2fc/1",
              {"h", 4420, "nqn.x:a,b/c", 1}},
@@ -81,6 +90,9 @@ TEST(ParseUriRefuses, and_points_at_the_character) {
          "character 12: an IPv6 address stands in brackets, as in [::1]:4420"},
         {"nvme+tcp://[::1/nqn.x/1", "character 12: ']' is missing behind the IPv6 address"},
         {"nvme+tcp://[h]/nqn.x/1", "character 13: 'h' is no IPv6 address"},
+        {"nvme+tcp://[fe80::1%]/nqn.x/1",
+         "character 21: the zone is missing behind '%', as in [fe80::1%25eth0]"},
+        {"nvme+tcp://[fe80%25eth0::1]/nqn.x/1", "character 13: 'fe80' is no IPv6 address"},
         {"nvme+tcp://[::1]4420/nqn.x/1", "character 17: only ':port' may follow the address"},
         {"nvme+tcp://h:/nqn.x/1", "character 14: port '' is not a number from 1 to 65535"},
         {"nvme+tcp://h:0/nqn.x/1", "character 14: port '0' is not a number from 1 to 65535"},
@@ -118,6 +130,51 @@ TEST(UriText, names_the_port_and_encodes_what_would_split_it) {
 TEST(UriAddress, puts_an_ipv6_address_in_brackets) {
     EXPECT_EQ((Uri{"::1", 4420, "nqn.x", 1}).address(), "[::1]:4420");
     EXPECT_EQ((Uri{"192.0.2.7", 8009, "nqn.x", 1}).address(), "192.0.2.7:8009");
+}
+
+TEST(UriText, encodes_the_percent_sign_before_a_zone) {
+    EXPECT_EQ((Uri{"fe80::1%eth0", 4420, "nqn.x", 1}).text(), "nvme+tcp://[fe80::1%25eth0]:4420/nqn.x/1");
+    EXPECT_EQ((Uri{"fe80::1%eth0", 4420, "nqn.x", 1}).address(), "[fe80::1%eth0]:4420");
+}
+
+TEST(ParseHostPort, reads_names_and_addresses_with_or_without_a_port) {
+    struct Row {
+        const char* text;
+        HostPort expected;
+    };
+    const Row rows[] = {
+        {"array-1.example.org", {"array-1.example.org", 0}},
+        {"array-1:8009", {"array-1", 8009}},
+        {"192.0.2.7", {"192.0.2.7", 0}},
+        {"192.0.2.7:4420", {"192.0.2.7", 4420}},
+        {"2001:db8::7", {"2001:db8::7", 0}},
+        {"[2001:db8::7]", {"2001:db8::7", 0}},
+        {"[2001:db8::7]:8009", {"2001:db8::7", 8009}},
+        {"fe80::1%eth0", {"fe80::1%eth0", 0}},
+        {"[fe80::1%25eth0]:8009", {"fe80::1%eth0", 8009}},
+    };
+    for (const Row& row : rows) {
+        const auto parsed = parse_host_port(row.text);
+        ASSERT_TRUE(parsed) << parsed.error().text;
+        EXPECT_EQ(*parsed, row.expected) << row.text;
+    }
+}
+
+TEST(ParseHostPort, refuses_anything_else_and_points_at_it) {
+    const Bad rows[] = {
+        {"", "character 1: the host is missing"},
+        {":8009", "character 1: the host is missing"},
+        {"h:", "character 3: port '' is not a number from 1 to 65535"},
+        {"h:0", "character 3: port '0' is not a number from 1 to 65535"},
+        {"nvme+tcp://h/nqn.x/1", "character 11: '/' has no place in HOST[:PORT]"},
+        {"h h", "character 2: ' ' has no place in HOST[:PORT]"},
+        {"[::1", "character 1: ']' is missing behind the IPv6 address"},
+    };
+    for (const Bad& bad : rows) {
+        const auto parsed = parse_host_port(bad.text);
+        ASSERT_FALSE(parsed) << bad.text;
+        EXPECT_EQ(parsed.error().text, "'" + bad.text + "', " + bad.sentence);
+    }
 }
 
 } // namespace
