@@ -24,6 +24,8 @@ namespace {
 struct Words {
     target::Options options;
     std::vector<std::string> listen;
+    std::vector<std::string> discovery;
+    std::vector<std::string> referrals;
     std::string ana = "optimized";
     std::string size = "256M";
     std::string block_size = "4096";
@@ -103,6 +105,18 @@ Result<void> read_listeners(const Words& words, target::Options& options) {
     return {};
 }
 
+Result<void> read_addresses(const std::vector<std::string>& texts, const char* option,
+                            std::vector<target::ListenerOptions>& addresses) {
+    for (const auto& text : texts) {
+        auto address = target::parse_listener(text);
+        if (!address) {
+            return failure_in(fmt::format("{} {}", option, text), address.error());
+        }
+        addresses.push_back(std::move(*address));
+    }
+    return {};
+}
+
 Result<target::Options> read(const Words& words) {
     target::Options options = words.options;
     std::string fault;
@@ -119,6 +133,12 @@ Result<target::Options> read(const Words& words) {
     auto fine = read_identities(words.identify_by, options);
     if (fine) {
         fine = read_listeners(words, options);
+    }
+    if (fine) {
+        fine = read_addresses(words.discovery, "--discovery", options.discovery.listeners);
+    }
+    if (fine) {
+        fine = read_addresses(words.referrals, "--referral", options.discovery.referrals);
     }
     if (!fine) {
         return tl::unexpected(fine.error());
@@ -151,6 +171,10 @@ void stop_on_signals(target::Server& server, double exit_after) {
 std::string ready_text(const target::Server& server) {
     std::string text;
     for (const auto& listener : server.listeners()) {
+        if (listener->discovery_only) {
+            text += fmt::format("discovery {} {}\n", listener->options.name, listener->address);
+            continue;
+        }
         text += fmt::format("listening {} {} {} delay {} us\n", listener->options.name, listener->address,
                             target::to_string(listener->options.ana),
                             static_cast<double>(listener->options.delay) / kMicrosecond);
@@ -175,11 +199,12 @@ Result<void> write_file(const std::string& name, const std::string& text) {
 void print_counters(const target::Server& server) {
     for (const auto& listener : server.listeners()) {
         const target::Counters& seen = listener->counters;
-        fmt::print("served {} connections={} associations={} reads={} read_bytes={} writes={} write_bytes={} "
+        fmt::print("served {} connections={} associations={} discoveries={} reads={} read_bytes={} writes={} "
+                   "write_bytes={} "
                    "flushes={} deallocates={} write_zeroes={} refused={} violations={} expired={}\n",
-                   listener->options.name, seen.connections, seen.associations, seen.reads, seen.read_bytes,
-                   seen.writes, seen.write_bytes, seen.flushes, seen.deallocates, seen.write_zeroes,
-                   seen.refused, seen.violations, seen.expired);
+                   listener->options.name, seen.connections, seen.associations, seen.discoveries, seen.reads,
+                   seen.read_bytes, seen.writes, seen.write_bytes, seen.flushes, seen.deallocates,
+                   seen.write_zeroes, seen.refused, seen.violations, seen.expired);
     }
 }
 
@@ -272,6 +297,23 @@ void add_behaviour_options(CLI::App& app, Words& words) {
     app.add_option("--ready-file", words.ready_file, "write what is printed at the start to this file, too");
 }
 
+void add_discovery_options(CLI::App& app, Words& words) {
+    target::DiscoveryOptions& options = words.options.discovery;
+    app.add_option("--discovery", words.discovery,
+                   "ADDRESS:PORT to serve the discovery service alone, as port 8009 does elsewhere; every "
+                   "other listener serves it, too")
+        ->allow_extra_args(false);
+    app.add_option("--referral", words.referrals,
+                   "ADDRESS:PORT of another discovery service, to refer to; once for each")
+        ->allow_extra_args(false);
+    app.add_flag("--discovery-duplicates", options.duplicates,
+                 "name each listener twice, with two port IDs and DUPRETINFO");
+    app.add_flag("--discovery-tls", options.tls, "say that the listeners require a secure channel (TREQ)");
+    app.add_option("--genctr-moves", options.moves,
+                   "how many reads of the log's beginning find it changed (GENCTR)")
+        ->capture_default_str();
+}
+
 } // namespace
 
 Command add_target(CLI::App& parent) {
@@ -292,6 +334,7 @@ Command add_target(CLI::App& parent) {
     add_storage_options(*app, *words);
     add_limit_options(*app, *words);
     add_behaviour_options(*app, *words);
+    add_discovery_options(*app, *words);
     return {app, [words] { return serve(*words); }};
 }
 

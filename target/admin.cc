@@ -54,6 +54,9 @@ Answer set_number_of_queues(const Options& options, Controller& controller, std:
 Answer set_features(const Options& options, Controller& controller, const nvme::Sqe& sqe) {
     switch (sqe.cdw10 & 0xff) {
     case nvme::feature::kNumberOfQueues:
+        if (controller.is_discovery()) {
+            return refuse(StatusCode::invalid_field);
+        }
         return set_number_of_queues(options, controller, sqe.cdw11);
     case nvme::feature::kAsyncEventConfiguration:
         controller.async_event_config = sqe.cdw11;

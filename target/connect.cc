@@ -49,7 +49,7 @@ ConnectOutcome connect_admin(Subsystem& subsystem, Listener& listener, const Con
         return refuse(StatusCode::connect_busy, false);
     }
     controller->claim_queue(0);
-    ++listener.counters.associations;
+    ++(controller->is_discovery() ? listener.counters.discoveries : listener.counters.associations);
     const std::uint32_t auth = subsystem.options().demand_auth ? nvme::kConnectAuthRequired : 0;
     return {Status(), controller->id() | auth, controller};
 }
@@ -92,8 +92,13 @@ ConnectOutcome connect(Subsystem& subsystem, Listener& listener, const ConnectCo
         }
     }
     const auto subnqn = nqn_of(data.subnqn);
-    if (!subnqn || *subnqn != subsystem.options().subnqn) {
+    const bool discovers = subnqn && is_discovery(*subnqn);
+    const bool known = discovers || (!listener.discovery_only && subnqn == subsystem.options().subnqn);
+    if (!known) {
         return invalid_in_data(offsetof(ConnectData, subnqn));
+    }
+    if (discovers && command.qid != 0) {
+        return invalid_in_command(offsetof(ConnectCommand, qid));
     }
     if (!nqn_of(data.hostnqn)) {
         return invalid_in_data(offsetof(ConnectData, hostnqn));

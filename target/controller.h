@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "nvme/wire/fabrics.h"
 #include "nvme/wire/registers.h"
+#include "target/discovery.h"
 #include "target/listener.h"
 #include "target/options.h"
 
@@ -23,6 +24,8 @@ public:
     [[nodiscard]] std::uint16_t id() const { return id_; }
     [[nodiscard]] Listener& listener() const { return listener_; }
     [[nodiscard]] const nvme::ConnectData& host() const { return host_; }
+    /// A controller of the discovery service: no namespaces, no I/O queues.
+    [[nodiscard]] bool is_discovery() const { return target::is_discovery(host_.subnqn.data()); }
 
     /// Properties; no value, or false: there is no such property of that size.
     [[nodiscard]] std::optional<std::uint64_t> property(std::uint32_t offset, nvme::PropertySize size) const;

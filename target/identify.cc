@@ -148,6 +148,9 @@ Page active_namespaces_page(const Subsystem& subsystem, std::uint32_t above) {
 
 tl::expected<Page, Status> identify(const Subsystem& subsystem, const Controller& controller,
                                     const nvme::Sqe& sqe) {
+    if (controller.is_discovery()) {
+        return identify_discovery(subsystem.options(), controller, sqe);
+    }
     const auto what = static_cast<std::uint8_t>(sqe.cdw10 & 0xff);
     switch (what) {
     case nvme::cns::kController:

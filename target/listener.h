@@ -12,7 +12,8 @@ namespace mpath::target {
 /// What a listener has served since it was opened.
 struct Counters {
     std::uint64_t connections = 0;  ///< accepted
-    std::uint64_t associations = 0; ///< admin Connects that succeeded
+    std::uint64_t associations = 0; ///< admin Connects that succeeded, those to the discovery service apart
+    std::uint64_t discoveries = 0;  ///< admin Connects to the discovery service that succeeded
     std::uint64_t reads = 0;
     std::uint64_t read_bytes = 0;
     std::uint64_t writes = 0;
@@ -20,14 +21,17 @@ struct Counters {
     std::uint64_t flushes = 0;
     std::uint64_t deallocates = 0; ///< Dataset Management commands
     std::uint64_t write_zeroes = 0;
-    std::uint64_t refused = 0;    ///< commands of any queue answered with an error
-    std::uint64_t violations = 0; ///< connections ended by C2HTermReq
-    std::uint64_t expired = 0;    ///< associations dropped as nothing was heard for their KATO
+    std::uint64_t refused = 0;              ///< commands of any queue answered with an error
+    std::uint64_t violations = 0;           ///< connections ended by C2HTermReq
+    std::uint64_t header_digest_errors = 0; ///< among the violations
+    std::uint64_t data_digest_errors = 0;   ///< of H2CData PDUs and capsules
+    std::uint64_t expired = 0;              ///< associations dropped as nothing was heard for their KATO
 };
 
 /// One port of the subsystem.
 struct Listener {
-    ListenerOptions options; ///< its port is the real one
+    ListenerOptions options;     ///< its port is the real one
+    bool discovery_only = false; ///< not a port of the subsystem
     UniqueFd socket;
     std::string address; ///< "127.0.0.1:4420", "[::1]:4420"
     Counters counters;

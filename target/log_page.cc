@@ -58,7 +58,15 @@ Bytes smart_log() {
 tl::expected<Bytes, Status> log_page(const Subsystem& subsystem, const Controller& controller,
                                      const nvme::Sqe& sqe) {
     Bytes whole;
-    switch (sqe.cdw10 & 0xff) {
+    const std::uint64_t offset = (std::uint64_t{sqe.cdw13} << 32) | sqe.cdw12;
+    const std::uint32_t page = sqe.cdw10 & 0xff;
+    if (controller.is_discovery() != (page == nvme::log_page::kDiscovery)) {
+        return tl::unexpected(Status(StatusCode::invalid_log_page, true));
+    }
+    switch (page) {
+    case nvme::log_page::kDiscovery:
+        whole = subsystem.discovery().log(controller.listener(), offset == 0);
+        break;
     case nvme::log_page::kError:
         whole.resize(nvme::kErrorLogEntrySize);
         break;
@@ -75,7 +83,6 @@ tl::expected<Bytes, Status> log_page(const Subsystem& subsystem, const Controlle
         return tl::unexpected(Status(StatusCode::invalid_log_page, true));
     }
     const std::uint64_t dwords = ((std::uint64_t{sqe.cdw11 & 0xffff} << 16) | (sqe.cdw10 >> 16)) + 1;
-    const std::uint64_t offset = (std::uint64_t{sqe.cdw13} << 32) | sqe.cdw12;
     if (dwords * 4 > kMaxLogTransfer || offset % 4 != 0 || offset > whole.size()) {
         return tl::unexpected(Status(StatusCode::invalid_field, true));
     }

@@ -84,16 +84,22 @@ Result<void> check_listeners(Options& options) {
         options.listeners.emplace_back();
     }
     std::set<std::string> names;
-    for (std::size_t i = 0; i < options.listeners.size(); ++i) {
-        auto& listener = options.listeners[i];
-        if (listener.name.empty()) {
-            listener.name = fmt::format("p{}", i);
+    const auto name_all = [&names](std::vector<ListenerOptions>& listeners,
+                                   std::string_view prefix) -> Result<void> {
+        for (std::size_t i = 0; i < listeners.size(); ++i) {
+            auto& listener = listeners[i];
+            if (listener.name.empty()) {
+                listener.name = fmt::format("{}{}", prefix, i);
+            }
+            if (!names.insert(listener.name).second) {
+                return failure(EINVAL, "two listeners are named '{}', give each its own name=",
+                               listener.name);
+            }
         }
-        if (!names.insert(listener.name).second) {
-            return failure(EINVAL, "two listeners are named '{}', give each its own name=", listener.name);
-        }
-    }
-    return {};
+        return {};
+    };
+    auto named = name_all(options.listeners, "p");
+    return named ? name_all(options.discovery.listeners, "discovery") : named;
 }
 
 Result<void> check_namespaces(const Options& options) {

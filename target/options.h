@@ -22,8 +22,18 @@ struct ListenerOptions {
     Nanoseconds delay = 0; ///< added to every I/O command's answer
 };
 
+/// What the discovery service, which every listener serves, is to say.
+struct DiscoveryOptions {
+    std::vector<ListenerOptions> listeners; ///< further ones, which serve nothing else
+    std::vector<ListenerOptions> referrals; ///< address and port of other discovery services
+    bool duplicates = false;                ///< each port twice, with two port IDs and DUPRETINFO
+    bool tls = false;                       ///< TREQ says that a secure channel is required
+    std::uint32_t moves = 0;                ///< the log changes (GENCTR) at so many reads of its beginning
+};
+
 struct Options {
     std::vector<ListenerOptions> listeners;
+    DiscoveryOptions discovery;
     bool allow_remote = false; ///< addresses other than loopback
 
     std::string subnqn = "nqn.2025-01.io.fio-mpath:target";

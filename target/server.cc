@@ -54,12 +54,16 @@ Result<std::unique_ptr<Server>> Server::create(const Options& options, const Clo
     server->subsystem_ = std::move(*subsystem);
     auto& wake = *server->watches_.emplace_back(std::make_unique<Watch>());
     auto watched = server->watch(server->wake_.get(), wake, EPOLLIN);
-    for (const auto& wanted : fine->listeners) {
+    const std::size_t ports = fine->listeners.size();
+    for (std::size_t i = 0; i < ports + fine->discovery.listeners.size(); ++i) {
+        const auto& wanted = i < ports ? fine->listeners[i] : fine->discovery.listeners[i - ports];
         auto opened = open_listener(wanted, fine->allow_remote);
         if (!opened) {
             return tl::unexpected(opened.error());
         }
+        opened->discovery_only = i >= ports;
         auto& listener = *server->listeners_.emplace_back(std::make_unique<Listener>(std::move(*opened)));
+        server->subsystem_->discovery().add_listener(listener);
         auto& entry = *server->watches_.emplace_back(std::make_unique<Watch>());
         entry.listener = &listener;
         if (watched) {
@@ -201,6 +205,9 @@ Nanoseconds Server::tend(Nanoseconds now) {
 std::string paths_of(const Server& server, std::uint32_t nsid) {
     std::string text;
     for (const auto& listener : server.listeners()) {
+        if (listener->discovery_only) {
+            continue;
+        }
         text += fmt::format("{}{}=nvme+tcp://{}/{}/{}", text.empty() ? "" : ",", listener->options.name,
                             listener->address, encode(server.subsystem().options().subnqn), nsid);
     }

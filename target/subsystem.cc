@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "target/subsystem.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mpath::target {
@@ -26,7 +27,11 @@ Result<std::unique_ptr<Subsystem>> Subsystem::create(const Options& options) {
 std::shared_ptr<Controller> Subsystem::add_controller(Listener& listener, const nvme::ConnectData& host,
                                                       std::uint32_t kato_ms, Nanoseconds now) {
     sweep();
-    if (controllers_.size() >= options_.controllers) {
+    const bool discovers = is_discovery(host.subnqn.data());
+    const auto like_it = std::count_if(controllers_.begin(), controllers_.end(), [&](const auto& controller) {
+        return controller->is_discovery() == discovers;
+    });
+    if (like_it >= options_.controllers) {
         return nullptr;
     }
     do {

@@ -149,6 +149,7 @@ class Target:
         self.served = None
         self.uris = {}
         self.listeners = {}
+        self.discovery = []
         self.paths = None
         self.output = []
         for line in self.process.stdout:
@@ -157,6 +158,8 @@ class Target:
             if word == "listening":
                 name, host = rest.split()[:2]
                 self.listeners[name] = host
+            elif word == "discovery":
+                self.discovery.append(rest.split()[1])
             elif word.startswith("paths=") and self.paths is None:
                 self.paths = line.strip().removeprefix("paths=")
             elif word == "ready":

@@ -166,7 +166,7 @@ TEST(ParseHostPort, refuses_anything_else_and_points_at_it) {
         {":8009", "character 1: the host is missing"},
         {"h:", "character 3: port '' is not a number from 1 to 65535"},
         {"h:0", "character 3: port '0' is not a number from 1 to 65535"},
-        {"nvme+tcp://h/nqn.x/1", "character 11: '/' has no place in HOST[:PORT]"},
+        {"nvme+tcp://h/nqn.x/1", "character 10: '/' has no place in HOST[:PORT]"},
         {"h h", "character 2: ' ' has no place in HOST[:PORT]"},
         {"[::1", "character 1: ']' is missing behind the IPv6 address"},
     };
