@@ -8,7 +8,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string_view>
+
+#include "base/crc32c.h"
+#include "base/endian.h"
+#include "target/terms.h"
 
 namespace mpath::target {
 
@@ -34,12 +39,11 @@ Pdu read_pdu(std::span<const std::byte> bytes) {
 
 Connection::Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener)
     : socket_(std::move(socket)), subsystem_(subsystem), listener_(listener),
-      writer_(send_queue_, subsystem.options().c2h_size), queue_(subsystem, listener, writer_),
+      variation_(make_variation(subsystem.options(), listener.counters.connections)),
+      writer_(send_queue_, subsystem.options(), variation_.get()),
+      queue_(subsystem, listener, writer_, variation_.get()),
       staging_(std::make_unique_for_overwrite<std::byte[]>(kStaging)) {
-    const Options& options = subsystem.options();
-    rules_.cpda = options.cpda;
-    rules_.max_capsule = std::max(options.in_capsule, nvme::kAdminInCapsuleSize);
-    rules_.max_h2c_data = options.max_h2c_data;
+    rules_.max_capsule = std::max(subsystem.options().in_capsule, nvme::kAdminInCapsuleSize);
 }
 
 void Connection::on_readable(Nanoseconds now) {
@@ -84,8 +88,7 @@ bool Connection::receive() {
     }
     const std::size_t straight = std::min(direct, static_cast<std::size_t>(received));
     if (straight != 0) {
-        payload_.to += straight;
-        payload_.length -= static_cast<std::uint32_t>(straight);
+        received_payload({payload_.to, straight});
     }
     end_ += static_cast<std::size_t>(received) - straight;
     return true;
@@ -94,7 +97,7 @@ bool Connection::receive() {
 void Connection::consume(Nanoseconds now) {
     while (state_ == State::open) {
         if (in_payload_) {
-            take_payload(std::min<std::size_t>(payload_.length, end_ - begin_), now);
+            take_payload(now);
             if (in_payload_) {
                 return;
             }
@@ -107,17 +110,43 @@ void Connection::consume(Nanoseconds now) {
     }
 }
 
-void Connection::take_payload(std::size_t bytes, Nanoseconds now) {
-    if (payload_.to != nullptr && bytes != 0) {
-        std::memcpy(payload_.to, staging_.get() + begin_, bytes);
-        payload_.to += bytes;
+/// Accounts for bytes that are where they belong.
+void Connection::received_payload(std::span<const std::byte> bytes) {
+    if (rules_.data_digest) {
+        digest_ = crc32c(bytes, digest_);
     }
-    begin_ += bytes;
-    payload_.length -= static_cast<std::uint32_t>(bytes);
-    if (payload_.length == 0) {
-        in_payload_ = false;
-        queue_.payload_received(now);
+    if (payload_.to != nullptr) {
+        payload_.to += bytes.size();
     }
+    payload_.length -= static_cast<std::uint32_t>(bytes.size());
+}
+
+void Connection::take_payload(Nanoseconds now) {
+    const std::size_t bytes = std::min<std::size_t>(payload_.length, end_ - begin_);
+    if (bytes != 0) {
+        const std::byte* from = staging_.get() + begin_;
+        if (payload_.to != nullptr) {
+            std::memcpy(payload_.to, from, bytes);
+        }
+        received_payload({from, bytes});
+        begin_ += bytes;
+    }
+    if (payload_.length != 0) {
+        return;
+    }
+    bool intact = true;
+    if (rules_.data_digest) {
+        if (end_ - begin_ < kDigestSize) {
+            return;
+        }
+        Le32 digest;
+        std::memcpy(&digest, staging_.get() + begin_, sizeof(digest));
+        begin_ += kDigestSize;
+        intact = digest == crc32c_end(digest_);
+        listener_.counters.data_digest_errors += intact ? 0 : 1;
+    }
+    in_payload_ = false;
+    queue_.payload_received(intact, now);
 }
 
 std::size_t Connection::take_header(std::span<const std::byte> bytes, Nanoseconds now) {
@@ -135,6 +164,12 @@ std::size_t Connection::take_header(std::span<const std::byte> bytes, Nanosecond
         return 0;
     }
     const auto header = bytes.first(frame->header);
+    if (rules_.header_digest && frame->type != nvme::PduType::h2c_term_req &&
+        !header_is_intact(header, common.hlen)) {
+        ++listener_.counters.header_digest_errors;
+        refuse({nvme::FatalStatus::header_digest_error, 0}, header.first(common.hlen), now);
+        return 0;
+    }
     const auto payload = handle(*frame, header, now);
     if (!payload) {
         refuse(payload.error(), header.first(std::min<std::size_t>(header.size(), common.hlen)), now);
@@ -142,6 +177,7 @@ std::size_t Connection::take_header(std::span<const std::byte> bytes, Nanosecond
     }
     payload_ = *payload;
     in_payload_ = payload_.length != 0;
+    digest_ = kCrc32cBegin;
     return frame->header;
 }
 
@@ -162,12 +198,17 @@ tl::expected<Payload, Fault> Connection::handle(const Frame& frame, std::span<co
 
 tl::expected<Payload, Fault> Connection::handle_ic_req(std::span<const std::byte> header) {
     const auto request = read_pdu<nvme::IcReq>(header);
-    if (auto fine = check_ic_req(request); !fine) {
-        return tl::unexpected(fine.error());
+    const auto terms = agree(request, subsystem_.options(), variation_.get());
+    if (!terms) {
+        return tl::unexpected(terms.error());
     }
     rules_.initialized = true;
-    writer_.set_hpda(request.hpda);
-    writer_.ic_resp(rules_.cpda, rules_.max_h2c_data);
+    rules_.header_digest = terms->header_digest;
+    rules_.data_digest = terms->data_digest;
+    rules_.cpda = terms->cpda;
+    rules_.max_h2c_data = terms->max_h2c_data;
+    writer_.ic_resp(*terms);
+    queue_.set_max_r2t(terms->max_r2t);
     if (subsystem_.options().garbage) {
         send_queue_.append(kGarbage.data(), kGarbage.size());
     }
@@ -211,11 +252,20 @@ Nanoseconds Connection::next_due() const {
     return state_ == State::lingering ? linger_until_ : queue_.next_due();
 }
 
+std::size_t Connection::bytes_of_one_send() {
+    const std::uint32_t segment = subsystem_.options().segment;
+    if (segment == 0) {
+        return std::numeric_limits<std::size_t>::max();
+    }
+    return segment == kRandomSize ? variation_->segment() : segment;
+}
+
 void Connection::flush() {
     if (state_ == State::closed) {
         return;
     }
-    const auto outcome = send_queue_.empty() ? SendQueue::Outcome::drained : send_queue_.flush(socket_.get());
+    const auto outcome = send_queue_.empty() ? SendQueue::Outcome::drained
+                                             : send_queue_.flush(socket_.get(), bytes_of_one_send());
     blocked_ = outcome == SendQueue::Outcome::blocked;
     if (outcome == SendQueue::Outcome::failed) {
         state_ = State::closed;

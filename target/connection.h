@@ -12,6 +12,7 @@
 #include "target/pdu_writer.h"
 #include "target/queue.h"
 #include "target/send_queue.h"
+#include "target/variation.h"
 
 namespace mpath::target {
 
@@ -44,7 +45,8 @@ private:
 
     bool receive();
     void consume(Nanoseconds now);
-    void take_payload(std::size_t bytes, Nanoseconds now);
+    void take_payload(Nanoseconds now);
+    void received_payload(std::span<const std::byte> bytes);
     /// Bytes of the PDU header taken from the front of `bytes`; 0: there is not enough yet, or no more
     /// wanted.
     std::size_t take_header(std::span<const std::byte> bytes, Nanoseconds now);
@@ -54,12 +56,14 @@ private:
     void refuse(const Fault& fault, std::span<const std::byte> offending, Nanoseconds now);
     void refuse_plaintext(Nanoseconds now);
     void linger(Nanoseconds now);
+    std::size_t bytes_of_one_send();
     void flush();
 
     UniqueFd socket_;
     Subsystem& subsystem_;
     Listener& listener_;
     SendQueue send_queue_;
+    std::unique_ptr<Variation> variation_; ///< nullptr: nothing is left to chance
     PduWriter writer_;
     Queue queue_;
     State state_ = State::open;
@@ -70,8 +74,9 @@ private:
     std::unique_ptr<std::byte[]> staging_;
     std::size_t begin_ = 0; ///< staged bytes not yet consumed: [begin_, end_)
     std::size_t end_ = 0;
-    bool in_payload_ = false;
-    Payload payload_; ///< what is left of it
+    bool in_payload_ = false;  ///< or in the digest behind it
+    Payload payload_;          ///< what is left of it
+    std::uint32_t digest_ = 0; ///< of what has come of it
 };
 
 } // namespace mpath::target

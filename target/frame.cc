@@ -2,6 +2,10 @@
 #include "target/frame.h"
 
 #include <cstddef>
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "base/endian.h"
 
 namespace mpath::target {
 
@@ -31,29 +35,40 @@ std::uint32_t header_length(std::uint8_t type) {
     }
 }
 
-/// Digests are never negotiated, so their flags are errors as well.
-std::uint8_t allowed_flags(PduType type) {
-    return type == PduType::h2c_data ? nvme::pdu_flag::kLastPdu : 0;
-}
-
 tl::expected<Frame, Fault> data_frame(const CommonHeader& header, PduType type, const FrameRules& rules) {
     const std::uint32_t plen = header.plen;
-    const std::uint32_t alignment = (rules.cpda + 1U) * 4;
-    const std::uint32_t limit = type == PduType::h2c_data ? rules.max_h2c_data : rules.max_capsule;
-    if (plen == header.hlen && type == PduType::capsule_cmd) {
-        return Frame{type, header.hlen, 0};
+    const std::uint32_t start = header.hlen + (rules.header_digest ? kDigestSize : 0);
+    const bool has_data = type == PduType::h2c_data || plen > start;
+    const std::uint32_t trailer = rules.data_digest && has_data ? kDigestSize : 0;
+    std::uint8_t flags = header.flags;
+    if (type == PduType::h2c_data) {
+        flags &= static_cast<std::uint8_t>(~nvme::pdu_flag::kLastPdu);
     }
-    if (header.pdo < header.hlen || header.pdo > 128 || header.pdo % alignment != 0) {
-        return bad_field(offsetof(CommonHeader, pdo));
+    if (flags != (rules.header_digest ? nvme::pdu_flag::kHeaderDigest : 0) +
+                     (trailer != 0 ? nvme::pdu_flag::kDataDigest : 0)) {
+        return bad_field(offsetof(CommonHeader, flags));
     }
-    if (plen <= header.pdo) {
+    if (plen < start) {
         return bad_field(offsetof(CommonHeader, plen));
     }
-    if (plen - header.pdo > limit) {
-        return type == PduType::h2c_data ? tl::unexpected(Fault{FatalStatus::data_limit_exceeded, 0})
-                                         : bad_field(offsetof(CommonHeader, plen));
+    if (!has_data) {
+        return Frame{type, start, 0};
     }
-    return Frame{type, header.pdo, plen - header.pdo};
+    const std::uint32_t alignment = (rules.cpda + 1U) * 4;
+    if (header.pdo < start || header.pdo > 128 || header.pdo % alignment != 0) {
+        return bad_field(offsetof(CommonHeader, pdo));
+    }
+    if (plen - start <= header.pdo - start + trailer) {
+        return bad_field(offsetof(CommonHeader, plen));
+    }
+    const std::uint32_t data = plen - header.pdo - trailer;
+    if (type == PduType::h2c_data && data > rules.max_h2c_data) {
+        return tl::unexpected(Fault{FatalStatus::data_limit_exceeded, 0});
+    }
+    if (type == PduType::capsule_cmd && data > rules.max_capsule) {
+        return bad_field(offsetof(CommonHeader, plen));
+    }
+    return Frame{type, header.pdo, data};
 }
 
 } // namespace
@@ -70,12 +85,13 @@ tl::expected<Frame, Fault> frame_of(const CommonHeader& header, const FrameRules
     if (header.hlen != expected_length) {
         return bad_field(offsetof(CommonHeader, hlen));
     }
-    if ((header.flags & ~allowed_flags(type)) != 0) {
-        return bad_field(offsetof(CommonHeader, flags));
-    }
     const std::uint32_t plen = header.plen;
     if (plen < expected_length) {
         return bad_field(offsetof(CommonHeader, plen));
+    }
+    const bool is_control = type == PduType::ic_req || type == PduType::h2c_term_req;
+    if (is_control && header.flags != 0) {
+        return bad_field(offsetof(CommonHeader, flags));
     }
     switch (type) {
     case PduType::ic_req:
@@ -93,17 +109,10 @@ tl::expected<Frame, Fault> frame_of(const CommonHeader& header, const FrameRules
     }
 }
 
-tl::expected<void, Fault> check_ic_req(const nvme::IcReq& request) {
-    if (request.pfv != 0) {
-        return tl::unexpected(Fault{FatalStatus::unsupported_parameter, offsetof(nvme::IcReq, pfv)});
-    }
-    if (request.hpda > nvme::kMaxPduDataAlignment) {
-        return bad_field(offsetof(nvme::IcReq, hpda));
-    }
-    if ((request.dgst & ~3) != 0) {
-        return bad_field(offsetof(nvme::IcReq, dgst));
-    }
-    return {};
+bool header_is_intact(std::span<const std::byte> bytes, std::uint8_t hlen) {
+    Le32 digest;
+    std::memcpy(&digest, bytes.data() + hlen, sizeof(digest));
+    return digest == crc32c(bytes.first(hlen));
 }
 
 } // namespace mpath::target

@@ -2,7 +2,9 @@
 // What a host may send, judged by the common header alone. Pure functions: bytes in, frame or fault out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <tl/expected.hpp>
 
@@ -21,12 +23,14 @@ struct Fault {
 /// A PDU taken apart: `header` bytes to have before it can be handled, then `data` bytes of payload.
 struct Frame {
     nvme::PduType type = nvme::PduType::ic_req;
-    std::uint32_t header = 0;
-    std::uint32_t data = 0;
+    std::uint32_t header = 0; ///< with its digest, and the padding before the data
+    std::uint32_t data = 0;   ///< without its digest
 };
 
 struct FrameRules {
     bool initialized = false;       ///< ICReq has been answered
+    bool header_digest = false;     ///< as agreed on
+    bool data_digest = false;       ///< as agreed on
     std::uint8_t cpda = 0;          ///< as announced
     std::uint32_t max_capsule = 0;  ///< bytes of data in the largest capsule
     std::uint32_t max_h2c_data = 0; ///< as announced
@@ -34,7 +38,10 @@ struct FrameRules {
 
 tl::expected<Frame, Fault> frame_of(const nvme::CommonHeader& header, const FrameRules& rules);
 
-/// Whether the parameters the host asks for are possible at all.
-tl::expected<void, Fault> check_ic_req(const nvme::IcReq& request);
+/// Bytes of a header or data digest.
+inline constexpr std::uint32_t kDigestSize = 4;
+
+/// Whether the digest behind the header is the header's. `bytes`: the PDU from its start, header and digest.
+bool header_is_intact(std::span<const std::byte> bytes, std::uint8_t hlen);
 
 } // namespace mpath::target

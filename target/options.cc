@@ -72,7 +72,11 @@ Result<void> read_attribute(std::string_view text, ListenerOptions& listener) {
     if (key == "delay") {
         return parse_duration(value).map([&](Nanoseconds delay) { listener.delay = delay; });
     }
-    return failure(EINVAL, "'{}' is not a listener's attribute, there are name=, ana= and delay=", text);
+    if (key == "flip") {
+        return parse_flip(value, listener.flips);
+    }
+    return failure(EINVAL,
+                   "'{}' is not a listener's attribute, there are name=, ana=, delay= and flip=", text);
 }
 
 bool is_power_of_two_between(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
@@ -133,8 +137,11 @@ Result<void> check_limits(const Options& options) {
     if (options.max_h2c_data < nvme::kMinMaxH2cData || options.max_h2c_data % 4 != 0) {
         return failure(EINVAL, "MAXH2CDATA {} is not a multiple of 4 of at least 4096", options.max_h2c_data);
     }
-    if (options.r2t_size % 4 != 0 || options.c2h_size % 4 != 0) {
-        return failure(EINVAL, "R2T and C2H sizes have to be multiples of 4 bytes");
+    if (options.r2t_size % 4 != 0 && options.r2t_size != kRandomSize) {
+        return failure(EINVAL, "R2T size {} is not a multiple of 4 bytes", options.r2t_size);
+    }
+    if (options.max_r2t < 1) {
+        return failure(EINVAL, "at least one R2T at a time has to be allowed");
     }
     if (options.cpda > nvme::kMaxPduDataAlignment) {
         return failure(EINVAL, "CPDA {} is above {}", options.cpda, nvme::kMaxPduDataAlignment);
@@ -169,6 +176,32 @@ Result<std::uint64_t> parse_size(std::string_view text) {
         return failure(EINVAL, "'{}' is not a size, write a number and k, M, G or T, such as 256M", text);
     }
     return number << shift;
+}
+
+Result<std::uint32_t> parse_step(std::string_view text) {
+    if (text == "random") {
+        return kRandomSize;
+    }
+    const auto size = parse_size(text);
+    if (!size || *size >= kRandomSize) {
+        return failure(EINVAL, "'{}' is neither a size below 4G nor 'random'", text);
+    }
+    return static_cast<std::uint32_t>(*size);
+}
+
+Result<void> parse_flip(std::string_view text, Flips& flips) {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const std::string_view what = text.substr(0, colon);
+    const std::string_view digits = text.substr(std::min(colon + 1, text.size()));
+    std::uint32_t number = 0;
+    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool counted = fault == std::errc{} && end == digits.data() + digits.size() && number != 0;
+    if (!counted || (what != "header" && what != "data")) {
+        return failure(EINVAL, "'{}' is no bit to flip, write header:N or data:N for the N-th PDU from 1",
+                       text);
+    }
+    (what == "header" ? flips.header : flips.data) = number;
+    return {};
 }
 
 Result<Nanoseconds> parse_duration(std::string_view text) {
@@ -226,6 +259,11 @@ Result<ListenerOptions> parse_listener(std::string_view text) {
 }
 
 Result<Options> checked(Options options) {
+    if (options.vary) {
+        options.r2t_size = options.c2h_size = options.segment = kRandomSize;
+        options.max_r2t = kRandomSize;
+        options.reorder = true;
+    }
     auto fine = check_listeners(options);
     if (fine) {
         fine = check_namespaces(options);

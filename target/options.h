@@ -13,6 +13,22 @@
 
 namespace mpath::target {
 
+/// For sizes: another one each time.
+inline constexpr std::uint32_t kRandomSize = 0xffffffff;
+
+/// How ICResp answers the host's wish for digests.
+enum class Digests : std::uint8_t {
+    as_asked,
+    refused,
+    forced, ///< both, asked for or not; a host has to refuse what it has not asked for
+};
+
+/// PDUs of an I/O connection to be sent with one bit wrong, counted from 1 behind the answer to Connect.
+struct Flips {
+    std::uint32_t header = 0; ///< of all PDUs: a bit of the header, after its digest was computed; 0 = none
+    std::uint32_t data = 0;   ///< of the C2HData PDUs: a bit of the data; 0 = none
+};
+
 /// One address to listen on: a port of the subsystem, which every namespace is reached through.
 struct ListenerOptions {
     std::string address = "127.0.0.1"; ///< numeric IPv4, or IPv6 without brackets
@@ -20,6 +36,7 @@ struct ListenerOptions {
     std::string name;                  ///< empty: p0, p1, ... by position
     nvme::AnaState ana = nvme::AnaState::optimized;
     Nanoseconds delay = 0; ///< added to every I/O command's answer
+    Flips flips;
 };
 
 /// What the discovery service, which every listener serves, is to say.
@@ -56,13 +73,16 @@ struct Options {
     std::uint32_t in_capsule = 8192;       ///< bytes of data in an I/O command capsule; 0 = none
     std::uint32_t max_h2c_data = 1U << 20; ///< MAXH2CDATA, bytes
     std::uint32_t r2t_size = 0;            ///< bytes asked for with one R2T; 0 = the rest
+    std::uint32_t max_r2t = 1;             ///< R2Ts at a time for one command, as far as the host allows
     std::uint32_t c2h_size = 0;            ///< bytes of one C2HData PDU; 0 = the whole transfer
+    std::uint32_t segment = 0;             ///< bytes of one send to the socket; 0 = no limit
     std::uint8_t cpda = 0;                 ///< alignment asked of the host's data: dwords, 0's based
-    bool success_flag = true;              ///< end reads with the SUCCESS flag where the host allows it
-    std::uint32_t queue_size = 1024;       ///< entries of the largest queue
-    std::uint16_t io_queues = 128;         ///< I/O queues of one association
-    std::uint16_t controllers = 64;        ///< associations at a time
-    std::uint8_t anatt = 10;               ///< seconds
+    Digests digests = Digests::as_asked;
+    bool success_flag = true;        ///< end reads with the SUCCESS flag where the host allows it
+    std::uint32_t queue_size = 1024; ///< entries of the largest queue
+    std::uint16_t io_queues = 128;   ///< I/O queues of one association
+    std::uint16_t controllers = 64;  ///< associations at a time
+    std::uint8_t anatt = 10;         ///< seconds
 
     bool enforce_kato = true;              ///< see Controller::silent_too_long()
     bool traffic_based_keep_alive = false; ///< any command counts as a Keep Alive, and CTRATT says so
@@ -70,11 +90,21 @@ struct Options {
     bool demand_tls = false;
     bool garbage = false; ///< send bytes that are no PDU behind ICResp
 
+    std::uint64_t seed = 1; ///< of all that is random below and among the sizes
+    bool vary = false;      ///< choose at random wherever the standard leaves a choice
+    bool reorder = false;   ///< answer in random order, and send data of several reads by turns
+
     bool poll = false; ///< spin instead of sleeping
 };
 
 /// "256M", "1G", "4096": a number and one of k, M, G, T (powers of 1024).
 Result<std::uint64_t> parse_size(std::string_view text);
+
+/// The same, or "random".
+Result<std::uint32_t> parse_step(std::string_view text);
+
+/// "header:N" or "data:N", added to what `flips` has already.
+Result<void> parse_flip(std::string_view text, Flips& flips);
 
 /// "200us", "1.5ms", "2s", "0": a number and ns, us, ms or s.
 Result<Nanoseconds> parse_duration(std::string_view text);
@@ -82,7 +112,7 @@ Result<Nanoseconds> parse_duration(std::string_view text);
 Result<nvme::AnaState> parse_ana(std::string_view text);
 std::string_view to_string(nvme::AnaState state);
 
-/// "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION]"; IPv6 addresses in brackets.
+/// "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION][,flip=WHAT:N]"; IPv6 addresses in brackets.
 Result<ListenerOptions> parse_listener(std::string_view text);
 
 /// Fills in listeners' names and refuses what cannot be served, one sentence for the first fault.

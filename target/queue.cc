@@ -20,9 +20,12 @@ tl::unexpected<Fault> bad_field(std::size_t offset) {
 
 } // namespace
 
-Queue::Queue(Subsystem& subsystem, Listener& listener, PduWriter& writer)
-    : subsystem_(subsystem), listener_(listener), writer_(writer) {
+Queue::Queue(Subsystem& subsystem, Listener& listener, PduWriter& writer, Variation* variation)
+    : subsystem_(subsystem), listener_(listener), writer_(writer), variation_(variation) {
     set_size(kEntriesBeforeConnect);
+    if (subsystem.options().vary) {
+        r2ts_.set_mask(static_cast<std::uint16_t>(variation->pick(65536)));
+    }
 }
 
 Queue::~Queue() {
@@ -55,9 +58,9 @@ std::uint16_t Queue::take_slot(const nvme::Sqe& sqe) {
     command.plan = {};
     command.is_io = false;
     command.owns_cid = !cids_.test(sqe.cid);
-    command.awaits_data = false;
+    command.asked = 0;
     command.received = 0;
-    command.r2t_end = 0;
+    command.open_r2ts = 0;
     cids_.set(sqe.cid);
     return slot;
 }
@@ -78,8 +81,8 @@ tl::expected<Payload, Fault> Queue::capsule(const nvme::Sqe& sqe, std::uint32_t 
         return tl::unexpected(fine.error());
     }
     if (data != 0) {
+        receiving_capsule_ = true;
         receiving_ = slot;
-        receiving_bytes_ = data;
         return Payload{destination(command, 0), data};
     }
     if (command.plan.status.ok() && command.plan.from_host != 0) {
@@ -160,56 +163,86 @@ std::byte* Queue::destination(Command& command, std::uint32_t offset) const {
     return command.buffer.data() + offset;
 }
 
+void Queue::set_max_r2t(std::uint32_t max_r2t) {
+    const Options& options = subsystem_.options();
+    // However deep the queue, there are tags for all of them.
+    max_r2t_ = std::min({max_r2t, options.max_r2t, std::max(1U, 32768 / options.queue_size)});
+}
+
+std::uint32_t Queue::r2t_step(std::uint32_t left) {
+    const std::uint32_t step = subsystem_.options().r2t_size;
+    if (step == 0) {
+        return left;
+    }
+    return step == kRandomSize ? variation_->size(left) : std::min(step, left);
+}
+
 void Queue::ask_for_data(std::uint16_t slot) {
     Command& command = commands_[slot];
-    const std::uint32_t step = subsystem_.options().r2t_size;
-    const std::uint32_t left = command.plan.from_host - command.received;
-    const std::uint32_t length = step == 0 ? left : std::min(step, left);
-    command.r2t_end = command.received + length;
-    command.awaits_data = true;
-    writer_.r2t(command.sqe.cid, slot, command.received, length);
+    const std::uint32_t most = subsystem_.options().vary ? 1 + variation_->pick(max_r2t_) : max_r2t_;
+    while (command.asked < command.plan.from_host && command.open_r2ts < most) {
+        const std::uint32_t length = r2t_step(command.plan.from_host - command.asked);
+        const std::uint16_t tag = r2ts_.open(slot, command.sqe.cid, command.asked, length);
+        writer_.r2t(command.sqe.cid, tag, command.asked, length);
+        command.asked += length;
+        ++command.open_r2ts;
+    }
 }
 
 tl::expected<Payload, Fault> Queue::h2c_data(const nvme::H2cData& header, std::uint32_t data) {
-    const std::uint16_t slot = header.ttag;
-    if (slot >= commands_.size() || !commands_[slot].awaits_data) {
+    const OpenR2t* r2t = r2ts_.find(header.ttag);
+    if (r2t == nullptr) {
         return bad_field(offsetof(nvme::H2cData, ttag));
     }
-    Command& command = commands_[slot];
-    if (command.sqe.cid != header.cccid) {
+    if (r2t->cid != header.cccid) {
         return bad_field(offsetof(nvme::H2cData, cccid));
     }
     if (header.datal != data) {
         return bad_field(offsetof(nvme::H2cData, datal));
     }
-    if (header.datao != command.received || data > command.r2t_end - command.received) {
+    if (header.datao != r2t->at || data > r2t->end - r2t->at) {
         return tl::unexpected(Fault{FatalStatus::data_out_of_range, 0});
     }
-    const bool is_last = command.received + data == command.r2t_end;
+    const bool is_last = r2t->at + data == r2t->end;
     if (is_last != ((header.common.flags & nvme::pdu_flag::kLastPdu) != 0)) {
         return bad_field(offsetof(nvme::CommonHeader, flags));
     }
-    receiving_ = slot;
+    receiving_capsule_ = false;
+    receiving_ = header.ttag;
     receiving_bytes_ = data;
-    return Payload{destination(command, command.received), data};
+    return Payload{r2t->abandoned ? nullptr : destination(commands_[r2t->slot], r2t->at), data};
 }
 
-void Queue::payload_received(Nanoseconds now) {
-    Command& command = commands_[receiving_];
+void Queue::payload_received(bool intact, Nanoseconds now) {
+    std::uint16_t slot = receiving_;
+    bool answered_r2t = false;
+    if (!receiving_capsule_) {
+        OpenR2t& r2t = *r2ts_.find(receiving_);
+        r2t.at += receiving_bytes_;
+        slot = r2t.slot;
+        answered_r2t = r2t.at == r2t.end;
+        if (answered_r2t) {
+            r2ts_.close(receiving_);
+        }
+        if (r2t.abandoned) {
+            return;
+        }
+    }
+    Command& command = commands_[slot];
+    if (!intact) {
+        command.plan.status = Status(StatusCode::transient_transport_error);
+    }
+    if (receiving_capsule_) {
+        data_complete(slot, now);
+        return;
+    }
     command.received += receiving_bytes_;
-    if (!command.awaits_data) {
-        data_complete(receiving_, now);
-        return;
+    command.open_r2ts -= answered_r2t ? 1 : 0;
+    if (command.received == command.plan.from_host) {
+        data_complete(slot, now);
+    } else if (answered_r2t) {
+        ask_for_data(slot);
     }
-    if (command.received < command.r2t_end) {
-        return;
-    }
-    if (command.received < command.plan.from_host) {
-        ask_for_data(receiving_);
-        return;
-    }
-    command.awaits_data = false;
-    data_complete(receiving_, now);
 }
 
 void Queue::data_complete(std::uint16_t slot, Nanoseconds now) {

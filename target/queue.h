@@ -21,7 +21,9 @@
 #include "target/frame.h"
 #include "target/io_command.h"
 #include "target/pdu_writer.h"
+#include "target/r2t_table.h"
 #include "target/subsystem.h"
+#include "target/variation.h"
 
 namespace mpath::target {
 
@@ -34,11 +36,11 @@ struct Payload {
 /// The commands of one connection: an admin or an I/O queue, or neither before its Connect.
 ///
 /// A command's life: its capsule takes a slot; what the host has to send arrives in the capsule or is asked
-/// for with R2Ts, one at a time; then, after the listener's delay, it is carried out and answered, and the
-/// slot is free. The slot's number is the tag of its R2Ts.
+/// for with R2Ts; then, after the listener's delay, it is carried out and answered, and the slot is free.
 class Queue {
 public:
-    Queue(Subsystem& subsystem, Listener& listener, PduWriter& writer);
+    /// `variation`: nullptr, or outlives the queue.
+    Queue(Subsystem& subsystem, Listener& listener, PduWriter& writer, Variation* variation);
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
     ~Queue();
@@ -48,7 +50,11 @@ public:
     tl::expected<Payload, Fault> capsule(const nvme::Sqe& sqe, std::uint32_t data, Nanoseconds now);
     /// The same for data an R2T asked for.
     tl::expected<Payload, Fault> h2c_data(const nvme::H2cData& header, std::uint32_t data);
-    void payload_received(Nanoseconds now);
+    /// `intact`: false if its digest says otherwise, which fails its command.
+    void payload_received(bool intact, Nanoseconds now);
+
+    /// R2Ts that the host takes at a time for one command.
+    void set_max_r2t(std::uint32_t max_r2t);
 
     /// Carries out the commands whose delay is over.
     void expire(Nanoseconds now);
@@ -63,12 +69,12 @@ private:
 
     struct Command {
         nvme::Sqe sqe{};
-        IoPlan plan{};                 ///< I/O commands: what to do; for all: status and bytes from the host
-        bool is_io = false;            ///< neither Fabrics nor admin
-        bool owns_cid = false;         ///< false: another outstanding command has the same
-        bool awaits_data = false;      ///< an R2T is open
-        std::uint32_t received = 0;    ///< bytes of the host's data
-        std::uint32_t r2t_end = 0;     ///< where the open R2T ends
+        IoPlan plan{};              ///< I/O commands: what to do; for all: status and bytes from the host
+        bool is_io = false;         ///< neither Fabrics nor admin
+        bool owns_cid = false;      ///< false: another outstanding command has the same
+        std::uint32_t asked = 0;    ///< bytes of the host's data that were asked for
+        std::uint32_t received = 0; ///< bytes of it that have come
+        std::uint32_t open_r2ts = 0;
         std::vector<std::byte> buffer; ///< host data that is not a namespace's; kept for the slot's next one
     };
     struct Delayed {
@@ -82,6 +88,7 @@ private:
     [[nodiscard]] tl::expected<void, Fault> check_capsule(Command& command, std::uint32_t data) const;
     [[nodiscard]] std::byte* destination(Command& command, std::uint32_t offset) const;
     void ask_for_data(std::uint16_t slot);
+    [[nodiscard]] std::uint32_t r2t_step(std::uint32_t left);
     void data_complete(std::uint16_t slot, Nanoseconds now);
 
     void execute(std::uint16_t slot, Nanoseconds now);
@@ -95,6 +102,7 @@ private:
     Subsystem& subsystem_;
     Listener& listener_;
     PduWriter& writer_;
+    Variation* variation_;
     Role role_ = Role::unconnected;
     std::uint16_t qid_ = 0;
     std::shared_ptr<Controller> controller_;
@@ -107,8 +115,12 @@ private:
     std::vector<std::uint16_t> free_;
     std::bitset<65536> cids_; ///< of the commands outstanding
     std::deque<Delayed> delayed_;
-    std::uint16_t receiving_ = 0;       ///< slot whose payload is being received
-    std::uint32_t receiving_bytes_ = 0; ///< and its length
+
+    R2tTable r2ts_;
+    std::uint32_t max_r2t_ = 1;         ///< at a time for one command
+    bool receiving_capsule_ = false;    ///< the payload being received is of a capsule, or else of an R2T
+    std::uint16_t receiving_ = 0;       ///< its slot, or the R2T's tag
+    std::uint32_t receiving_bytes_ = 0; ///< its length
 };
 
 } // namespace mpath::target

@@ -24,7 +24,10 @@ void Queue::execute(std::uint16_t slot, Nanoseconds now) {
         if (result.later) {
             return;
         }
-        answer(commands_[slot], result); // a Connect has moved the commands
+        answer(commands_[slot], result);                                // a Connect has moved the commands
+        if (role_ == Role::io && commands_[slot].plan.from_host != 0) { // it was the Connect
+            writer_.arm(listener_.options.flips);
+        }
     }
     if (commands_[slot].owns_cid) {
         cids_.reset(commands_[slot].sqe.cid);
@@ -40,7 +43,8 @@ void Queue::execute_io(Command& command) {
     case nvme::io_opcode::kRead: {
         ++counters.reads;
         counters.read_bytes += plan.length;
-        const bool success = !flow_control_ && subsystem_.options().success_flag;
+        const Options& options = subsystem_.options();
+        const bool success = !flow_control_ && options.success_flag && (!options.vary || variation_->coin());
         writer_.read_data(command.sqe.cid, *plan.space, plan.offset, static_cast<std::uint32_t>(plan.length),
                           success);
         if (success) {

@@ -33,15 +33,6 @@ void SendQueue::append(const void* bytes, std::size_t length) {
     }
 }
 
-void SendQueue::append_zeroes(std::size_t length) {
-    static constexpr std::array<std::byte, 128> kZeroes{};
-    while (length > 0) {
-        const std::size_t piece = std::min(length, kZeroes.size());
-        append(kZeroes.data(), piece);
-        length -= piece;
-    }
-}
-
 void SendQueue::append_external(const std::byte* bytes, std::size_t length) {
     segments_.push_back({bytes, 0, length});
 }
@@ -50,18 +41,19 @@ bool SendQueue::congested() const {
     return segments_.size() >= kCongestedSegments || headers_.size() >= kCongestedHeaders;
 }
 
-SendQueue::Outcome SendQueue::flush(int socket) {
+SendQueue::Outcome SendQueue::flush(int socket, std::size_t most) {
     std::array<iovec, kMaxPieces> pieces;
     while (!empty()) {
         std::size_t count = 0;
         std::size_t total = 0;
         std::size_t skip = sent_;
-        for (std::size_t i = first_; i < segments_.size() && count < kMaxPieces; ++i) {
+        for (std::size_t i = first_; i < segments_.size() && count < kMaxPieces && total < most; ++i) {
             const Segment& segment = segments_[i];
             const std::byte* from =
                 segment.external != nullptr ? segment.external : headers_.data() + segment.start;
-            pieces[count++] = {const_cast<std::byte*>(from + skip), segment.length - skip};
-            total += segment.length - skip;
+            const std::size_t length = std::min(segment.length - skip, most - total);
+            pieces[count++] = {const_cast<std::byte*>(from + skip), length};
+            total += length;
             skip = 0;
         }
         msghdr message{};
@@ -75,7 +67,8 @@ SendQueue::Outcome SendQueue::flush(int socket) {
             return errno == EAGAIN || errno == EWOULDBLOCK ? Outcome::blocked : Outcome::failed;
         }
         consume(static_cast<std::size_t>(sent));
-        if (static_cast<std::size_t>(sent) < total) {
+        most -= static_cast<std::size_t>(sent);
+        if (static_cast<std::size_t>(sent) < total || (most == 0 && !empty())) {
             return Outcome::blocked;
         }
     }

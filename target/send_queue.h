@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace mpath::target {
@@ -17,7 +18,6 @@ public:
 
     /// Copies the bytes.
     void append(const void* bytes, std::size_t length);
-    void append_zeroes(std::size_t length);
     /// Keeps the pointer: the bytes must stay until they are sent.
     void append_external(const std::byte* bytes, std::size_t length);
 
@@ -25,7 +25,8 @@ public:
     /// So much unsent that the peer should not be listened to until it reads.
     [[nodiscard]] bool congested() const;
 
-    Outcome flush(int socket);
+    /// Sends `most` bytes at most; if more are left, the outcome is `blocked` whatever the socket says.
+    Outcome flush(int socket, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 private:
     struct Segment {

@@ -96,17 +96,42 @@ TEST(TargetFrame, HoldsTheHostToTheAnnouncedAlignment) {
     EXPECT_TRUE(frame_of(header(PduType::capsule_cmd, 72, 128, 136), rules));
 }
 
-TEST(TargetFrame, RefusesParametersNobodyCanMeet) {
-    nvme::IcReq request;
-    EXPECT_TRUE(check_ic_req(request));
-    request.pfv = 1;
-    EXPECT_EQ(check_ic_req(request).error(), (Fault{FatalStatus::unsupported_parameter, 8}));
-    request = {};
-    request.hpda = 32;
-    EXPECT_EQ(check_ic_req(request).error(), (Fault{FatalStatus::invalid_header_field, 10}));
-    request = {};
-    request.dgst = 4;
-    EXPECT_EQ(check_ic_req(request).error(), (Fault{FatalStatus::invalid_header_field, 11}));
+TEST(TargetFrame, DigestsLieBehindWhatTheyAreOf) {
+    using namespace nvme::pdu_flag;
+    FrameRules rules = kRules;
+    rules.header_digest = rules.data_digest = true;
+    const auto command = frame_of(header(PduType::capsule_cmd, 72, 0, 76, kHeaderDigest), rules);
+    ASSERT_TRUE(command);
+    EXPECT_EQ(command->header, 76U);
+    EXPECT_EQ(command->data, 0U);
+    const auto data = frame_of(
+        header(PduType::h2c_data, 24, 28, 28 + 512 + 4, kHeaderDigest | kDataDigest | kLastPdu), rules);
+    ASSERT_TRUE(data);
+    EXPECT_EQ(data->header, 28U);
+    EXPECT_EQ(data->data, 512U);
+}
+
+TEST(TargetFrame, DigestsAreThereIfAndOnlyIfAgreedOn) {
+    using namespace nvme::pdu_flag;
+    FrameRules rules = kRules;
+    rules.header_digest = rules.data_digest = true;
+    struct {
+        const char* what;
+        nvme::CommonHeader header;
+        std::uint32_t field;
+    } const table[] = {
+        {"no header digest", header(PduType::capsule_cmd, 72, 0, 76, 0), 1},
+        {"data digest of no data", header(PduType::capsule_cmd, 72, 0, 76, kHeaderDigest | kDataDigest), 1},
+        {"no data digest", header(PduType::h2c_data, 24, 28, 544, kHeaderDigest), 1},
+        {"no room for the header digest", header(PduType::capsule_cmd, 72, 0, 72, kHeaderDigest), 4},
+        {"data in the header digest", header(PduType::h2c_data, 24, 24, 540, kHeaderDigest | kDataDigest), 3},
+        {"digest but no data", header(PduType::h2c_data, 24, 28, 32, kHeaderDigest | kDataDigest), 4},
+    };
+    for (const auto& row : table) {
+        const auto frame = frame_of(row.header, rules);
+        ASSERT_FALSE(frame) << row.what;
+        EXPECT_EQ(frame.error(), (Fault{FatalStatus::invalid_header_field, row.field})) << row.what;
+    }
 }
 
 } // namespace

@@ -188,7 +188,7 @@ TEST(TargetIo, TheSuccessFlagStandsForTheCompletionOnlyWithoutFlowControl) {
 
 TEST(TargetIo, DataStartsWhereTheHostAskedFor) {
     Bench bench;
-    Association host(bench, 0, 31); // multiples of 128 bytes
+    Association host(bench, 0, {.hpda = 31}); // multiples of 128 bytes
     const Bytes data = pattern(512);
     write_in_capsule(host.io, 0, data);
     host.io.capsule(blocks_command(io_opcode::kRead, 2, 0, 1));

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crc32c.h"
+
 namespace mpath::target {
 
 Bytes pattern(std::size_t length, unsigned seed) {
@@ -21,8 +23,28 @@ Bytes pattern(std::size_t length, unsigned seed) {
 }
 
 Bytes Pdu::data() const {
-    const auto pdo = static_cast<std::size_t>(bytes[3]);
-    return pdo == 0 ? Bytes{} : Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(pdo), bytes.end());
+    const auto pdo = static_cast<std::ptrdiff_t>(bytes[3]);
+    const std::ptrdiff_t trailer = (flags() & nvme::pdu_flag::kDataDigest) != 0 ? 4 : 0;
+    return pdo == 0 ? Bytes{} : Bytes(bytes.begin() + pdo, bytes.end() - trailer);
+}
+
+bool Pdu::header_digest_is_right() const {
+    const auto hlen = static_cast<std::size_t>(bytes[2]);
+    if ((flags() & nvme::pdu_flag::kHeaderDigest) == 0 || bytes.size() < hlen + 4) {
+        return false;
+    }
+    Le32 digest;
+    std::memcpy(&digest, bytes.data() + hlen, sizeof(digest));
+    return digest == crc32c(std::span(bytes).first(hlen));
+}
+
+bool Pdu::data_digest_is_right() const {
+    if ((flags() & nvme::pdu_flag::kDataDigest) == 0) {
+        return false;
+    }
+    Le32 digest;
+    std::memcpy(&digest, bytes.data() + bytes.size() - sizeof(digest), sizeof(digest));
+    return digest == crc32c(data());
 }
 
 Options Bench::small() {
@@ -109,51 +131,57 @@ bool Peer::ended() {
     return at_end_ || connection_->closed();
 }
 
-void Peer::ic_req(std::uint8_t hpda) {
+void Peer::ic_req(const Wish& wish) {
     nvme::IcReq request;
     request.common.hlen = sizeof(request);
     request.common.plen = sizeof(request);
-    request.hpda = hpda;
+    request.hpda = wish.hpda;
+    request.dgst = static_cast<std::uint8_t>((wish.header_digest ? 1 : 0) | (wish.data_digest ? 2 : 0));
+    request.maxr2t = wish.max_r2t - 1;
     send(bytes_of(request));
     const auto answer = receive();
     ASSERT_TRUE(answer);
     ASSERT_EQ(answer->type(), nvme::PduType::ic_resp);
+    ic_resp_ = answer->as<nvme::IcResp>();
+}
+
+Bytes Peer::sealed(Bytes header, std::span<const std::byte> data) const {
+    const std::size_t alignment = (ic_resp_.cpda + 1U) * 4;
+    const bool header_digest = (ic_resp_.dgst & 1) != 0;
+    const bool data_digest = (ic_resp_.dgst & 2) != 0 && !data.empty();
+    const std::size_t start = header.size() + (header_digest ? 4 : 0);
+    const std::size_t pdo = data.empty() ? 0 : (start + alignment - 1) / alignment * alignment;
+    nvme::CommonHeader common;
+    std::memcpy(&common, header.data(), sizeof(common));
+    common.flags |= static_cast<std::uint8_t>((header_digest ? nvme::pdu_flag::kHeaderDigest : 0) |
+                                              (data_digest ? nvme::pdu_flag::kDataDigest : 0));
+    common.pdo = static_cast<std::uint8_t>(pdo);
+    common.plen = static_cast<std::uint32_t>(std::max(start, pdo) + data.size() + (data_digest ? 4 : 0));
+    std::memcpy(header.data(), &common, sizeof(common));
+    const Le32 of_header(crc32c(header));
+    const Le32 of_data(crc32c(data));
+    if (header_digest) {
+        const Bytes digest = bytes_of(of_header);
+        header.insert(header.end(), digest.begin(), digest.end());
+    }
+    header.resize(std::max(start, pdo), std::byte{0x5a});
+    header.insert(header.end(), data.begin(), data.end());
+    if (data_digest) {
+        const Bytes digest = bytes_of(of_data);
+        header.insert(header.end(), digest.begin(), digest.end());
+    }
+    return header;
 }
 
 void Peer::capsule(const nvme::Sqe& sqe, std::span<const std::byte> data) {
-    nvme::CapsuleCmd pdu;
-    pdu.common.type = static_cast<std::uint8_t>(nvme::PduType::capsule_cmd);
-    pdu.common.hlen = sizeof(pdu);
-    pdu.common.plen = static_cast<std::uint32_t>(sizeof(pdu) + data.size());
-    pdu.sqe = sqe;
-    if (!data.empty()) {
-        pdu.common.pdo = sizeof(pdu);
-        pdu.sqe.sgl.identifier = nvme::kSglInCapsule;
-        pdu.sqe.sgl.length = static_cast<std::uint32_t>(data.size());
-    }
-    Bytes bytes = bytes_of(pdu);
-    bytes.insert(bytes.end(), data.begin(), data.end());
-    send(bytes);
+    send(sealed(bytes_of(capsule_pdu(sqe, data.size())), data));
 }
 
 void Peer::answer_r2t(const nvme::R2t& r2t, std::span<const std::byte> all_data, std::uint32_t step) {
     const std::uint32_t end = r2t.r2to + r2t.r2tl;
     for (std::uint32_t at = r2t.r2to; at < end;) {
         const std::uint32_t length = std::min(step, end - at);
-        nvme::H2cData pdu;
-        pdu.common.type = static_cast<std::uint8_t>(nvme::PduType::h2c_data);
-        pdu.common.flags = at + length == end ? nvme::pdu_flag::kLastPdu : 0;
-        pdu.common.hlen = sizeof(pdu);
-        pdu.common.pdo = sizeof(pdu);
-        pdu.common.plen = static_cast<std::uint32_t>(sizeof(pdu) + length);
-        pdu.cccid = r2t.cccid;
-        pdu.ttag = r2t.ttag;
-        pdu.datao = at;
-        pdu.datal = length;
-        Bytes bytes = bytes_of(pdu);
-        const auto piece = all_data.subspan(at, length);
-        bytes.insert(bytes.end(), piece.begin(), piece.end());
-        send(bytes);
+        send(sealed(bytes_of(data_pdu(r2t, at, length)), all_data.subspan(at, length)));
         at += length;
     }
 }
@@ -185,12 +213,37 @@ nvme::Cqe Peer::set_cc(std::uint32_t value) {
     return completion();
 }
 
-Association::Association(Bench& bench, std::uint8_t cattr, std::uint8_t hpda) : admin(bench), io(bench) {
+Association::Association(Bench& bench, std::uint8_t cattr, const Wish& wish) : admin(bench), io(bench) {
     admin.ic_req();
     cntlid = static_cast<std::uint16_t>(admin.connect(0, nvme::kDynamicController).dw0.get());
     admin.set_cc(kEnableController);
-    io.ic_req(hpda);
+    io.ic_req(wish);
     EXPECT_EQ(status_of(io.connect(1, cntlid, 31, cattr)), nvme::StatusCode::success);
+}
+
+nvme::CapsuleCmd capsule_pdu(const nvme::Sqe& sqe, std::size_t data) {
+    nvme::CapsuleCmd pdu;
+    pdu.common.type = static_cast<std::uint8_t>(nvme::PduType::capsule_cmd);
+    pdu.common.hlen = sizeof(pdu);
+    pdu.common.plen = sizeof(pdu);
+    pdu.sqe = sqe;
+    if (data != 0) {
+        pdu.sqe.sgl.identifier = nvme::kSglInCapsule;
+        pdu.sqe.sgl.length = static_cast<std::uint32_t>(data);
+    }
+    return pdu;
+}
+
+nvme::H2cData data_pdu(const nvme::R2t& r2t, std::uint32_t offset, std::uint32_t length) {
+    nvme::H2cData pdu;
+    pdu.common.type = static_cast<std::uint8_t>(nvme::PduType::h2c_data);
+    pdu.common.flags = offset + length == r2t.r2to + r2t.r2tl ? nvme::pdu_flag::kLastPdu : 0;
+    pdu.common.hlen = sizeof(pdu);
+    pdu.cccid = r2t.cccid;
+    pdu.ttag = r2t.ttag;
+    pdu.datao = offset;
+    pdu.datal = length;
+    return pdu;
 }
 
 nvme::ConnectCommand connect_command(std::uint16_t qid, std::uint16_t sqsize) {

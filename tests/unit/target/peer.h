@@ -45,6 +45,17 @@ struct Pdu {
         return structure;
     }
     [[nodiscard]] Bytes data() const;
+    /// Whether it has a digest of that kind, and the right one.
+    [[nodiscard]] bool header_digest_is_right() const;
+    [[nodiscard]] bool data_digest_is_right() const;
+};
+
+/// What a host asks for in ICReq.
+struct Wish {
+    std::uint8_t hpda = 0;
+    bool header_digest = false;
+    bool data_digest = false;
+    std::uint32_t max_r2t = 1;
 };
 
 /// A subsystem with one listener, and the time, which stands still.
@@ -70,7 +81,10 @@ public:
     /// Nothing more will come: the target has closed its side.
     bool ended();
 
-    void ic_req(std::uint8_t hpda = 0);
+    void ic_req(const Wish& wish = {});
+    [[nodiscard]] const nvme::IcResp& ic_resp() const { return ic_resp_; }
+    /// The PDU with this header and data as ICResp wants it: alignment, digests, lengths.
+    [[nodiscard]] Bytes sealed(Bytes header, std::span<const std::byte> data) const;
     void capsule(const nvme::Sqe& sqe, std::span<const std::byte> data = {});
     /// Answers one R2T with pieces of at most `step` bytes; returns after sending.
     void answer_r2t(const nvme::R2t& r2t, std::span<const std::byte> all_data, std::uint32_t step);
@@ -87,13 +101,14 @@ private:
     Bench& bench_;
     UniqueFd socket_;
     std::unique_ptr<Connection> connection_;
+    nvme::IcResp ic_resp_;
     Bytes received_;
     bool at_end_ = false;
 };
 
 /// An admin queue that has enabled its controller, and an I/O queue beside it.
 struct Association {
-    explicit Association(Bench& bench, std::uint8_t cattr = 0, std::uint8_t hpda = 0);
+    explicit Association(Bench& bench, std::uint8_t cattr = 0, const Wish& wish = {});
 
     Peer admin;
     Peer io;
@@ -103,6 +118,8 @@ struct Association {
 inline constexpr std::uint32_t kEnableController =
     nvme::cc::kEnable | nvme::cc::kIosqes64 | nvme::cc::kIocqes16;
 
+nvme::CapsuleCmd capsule_pdu(const nvme::Sqe& sqe, std::size_t data = 0);
+nvme::H2cData data_pdu(const nvme::R2t& r2t, std::uint32_t offset, std::uint32_t length);
 nvme::ConnectCommand connect_command(std::uint16_t qid, std::uint16_t sqsize);
 nvme::ConnectData connect_data(std::uint16_t cntlid);
 /// A read, write or write-zeroes of blocks of 512 bytes.
