@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "nvme/discovery.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -16,24 +14,10 @@ namespace {
 /// What is left for a port that does not answer at all while another one can still be tried.
 constexpr Nanoseconds kFirstPortPatience = 3 * kSecond;
 
+/// "eth0" of "fe80::1%eth0"; empty: none.
 std::string zone_of(const std::string& host) {
     const std::size_t percent = host.find('%');
-    return percent == std::string::npos ? std::string() : host.substr(percent);
-}
-
-/// One text for one address, however a target writes it.
-std::string canonical(const std::string& address, const std::string& zone) {
-    char text[INET6_ADDRSTRLEN];
-    in_addr v4{};
-    if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) {
-        return ::inet_ntop(AF_INET, &v4, text, sizeof text);
-    }
-    in6_addr v6{};
-    if (::inet_pton(AF_INET6, address.substr(0, address.find('%')).c_str(), &v6) == 1) {
-        const std::string plain = ::inet_ntop(AF_INET6, &v6, text, sizeof text);
-        return IN6_IS_ADDR_LINKLOCAL(&v6) ? plain + zone : plain;
-    }
-    return address;
+    return percent == std::string::npos ? std::string() : host.substr(percent + 1);
 }
 
 using PortKey = std::tuple<std::uint8_t, std::uint8_t, std::string, std::string, std::string>;
@@ -128,7 +112,7 @@ private:
         found_.services.push_back(answer.address);
         visited_.insert(answer.address);
         for (DiscoveryEntry entry : answer.entries) {
-            entry.address = canonical(entry.address, zone);
+            entry.address = canonical_address(entry.address, zone);
             if (entry.is(DiscoverySubtype::referral)) {
                 referrals_.push_back({std::move(entry), depth + 1, answer.address});
             } else if (entry.is(DiscoverySubtype::subsystem) && known_.insert(key_of(entry)).second) {
