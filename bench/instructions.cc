@@ -107,7 +107,7 @@ private:
             net::run_until_done(*reactor_, controller.connect_io_queues(clock_.now() + 100 * kSecond)));
         blocks_ = controller.facts().limits.size / load_.block;
         auto path = std::make_unique<nvme::IoPath>(static_cast<std::uint16_t>(controllers_.size() - 1),
-                                                   uri.nsid, controller.facts().limits,
+                                                   uri.nsid, controller.facts().limits, nvme::WriteOptions{},
                                                    engine_->completions(), engine_->listener());
         path->attach(*reactor_, std::move(queues));
         engine_->add_path(text, std::move(path));

@@ -75,6 +75,17 @@ Options options_from(const mpath_options& from) {
     options.nr_io_queues = static_cast<std::uint16_t>(from.nr_io_queues);
     options.queue_size = static_cast<std::uint16_t>(from.queue_size);
     options.keep_alive_seconds = from.keep_alive_tmo;
+    options.pdu.header_digest = from.hdr_digest;
+    options.pdu.data_digest = from.data_digest;
+    options.pdu.hpda = static_cast<std::uint8_t>(from.hpda);
+    options.pdu.max_r2t = from.max_r2t;
+    options.socket.source = text_or_none(from.host_traddr).value_or("");
+    options.socket.interface = text_or_none(from.host_iface).value_or("");
+    if (from.tos >= 0) {
+        options.socket.tos = static_cast<std::uint8_t>(from.tos);
+    }
+    options.busy_poll = from.busy_poll;
+    options.write_zeroes = from.write_mode == MPATH_WRITE_ZEROES;
     options.interval = from.interval_ns;
     options.allow_mounted_write = from.allow_mounted_write;
     return options;
@@ -87,8 +98,10 @@ FioJob fio_job_from(const mpath_fio_job& from) {
     job.thread_number = from.thread_number;
     job.group_id = from.groupid;
     job.group_reporting = from.group_reporting;
+    job.server_port = from.server_port;
     job.iodepth = from.iodepth;
     job.does = {from.does_read, from.does_write, from.does_trim};
+    job.syncs_writes = from.syncs_writes;
     job.rw = from.rw;
     job.verify = text_or_none(from.verify);
     std::copy_n(from.min_block_size, MPATH_DIRECTIONS, job.min_block_size.begin());
@@ -104,6 +117,7 @@ void describe(const Job& job, mpath_device& device) {
     device.size = job.limits().size;
     device.block_size = job.limits().block_size;
     device.can_trim = job.limits().can_trim;
+    device.can_write_zeroes = job.limits().can_write_zeroes;
     device.read_only = job.limits().read_only;
     copy_text(device.identity, sizeof device.identity, job.identity().text());
 }

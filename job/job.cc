@@ -91,6 +91,8 @@ Result<void> Job::choose_paths() {
     controller_options_.queue_size = options_.queue_size;
     controller_options_.keep_alive_ms = options_.keep_alive_seconds * 1000;
     controller_options_.connect_timeout = kConnectTimeout;
+    controller_options_.socket = options_.socket;
+    controller_options_.pdu = options_.pdu;
     return {};
 }
 
@@ -144,6 +146,7 @@ Result<void> Job::agree_on_device(const std::vector<Result<nvme::ControllerFacts
                 one.limits.size / one.limits.block_size, one.limits.block_size);
         }
         limits_.can_trim = limits_.can_trim && one.limits.can_trim;
+        limits_.can_write_zeroes = limits_.can_write_zeroes && one.limits.can_write_zeroes;
         limits_.read_only = limits_.read_only || one.limits.read_only;
         if (is_usable(one.state)) {
             ++usable;
@@ -283,8 +286,9 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
 
 void Job::attach_path(std::uint16_t index, const Result<PathConnection>& connection,
                       std::vector<nvme::ConnectedQueue> queues) {
+    const nvme::WriteOptions writes{fio_job_.syncs_writes, options_.write_zeroes};
     auto path = std::make_unique<nvme::IoPath>(index, paths_[index].uri.nsid,
-                                               connection ? connection->facts.limits : limits_,
+                                               connection ? connection->facts.limits : limits_, writes,
                                                engine_->completions(), engine_->listener());
     if (connection) {
         path->set_state(connection->facts.state);

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "net/socket_options.h"
+#include "nvme/pdu_options.h"
 
 namespace mpath::job {
 
@@ -22,6 +24,10 @@ struct Options {
     std::uint16_t nr_io_queues = 1;
     std::uint16_t queue_size = 128;
     std::uint32_t keep_alive_seconds = 5;
+    net::SocketOptions socket{};
+    nvme::PduOptions pdu{};
+    bool busy_poll = false;
+    bool write_zeroes = false;
     Nanoseconds interval = kSecond;
     bool allow_mounted_write = false;
 };
@@ -36,8 +42,10 @@ struct FioJob {
     std::uint32_t thread_number = 1;
     std::uint32_t group_id = 0;
     bool group_reporting = false;
+    std::uint32_t server_port = 0;
     std::uint32_t iodepth = 1;
     PerDirection<bool> does{};
+    bool syncs_writes = false;
     std::string rw;
     std::optional<std::string> verify;
     PerDirection<std::uint64_t> min_block_size{};

@@ -24,8 +24,11 @@ net::Task<Facts> probe_path(net::Reactor& reactor, nvme::Uri uri, nvme::Controll
 }
 
 std::string key(const nvme::Uri& uri, const nvme::ControllerOptions& options) {
-    return fmt::format("{} {} {} {} {} {}", uri.text(), options.host.nqn, options.host.id_text(),
-                       options.io_queues, options.queue_size, options.keep_alive_ms);
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", uri.text(), options.host.nqn,
+                       options.host.id_text(), options.io_queues, options.queue_size, options.keep_alive_ms,
+                       options.pdu.header_digest, options.pdu.data_digest, options.pdu.hpda,
+                       options.pdu.max_r2t, options.socket.source, options.socket.interface,
+                       options.socket.tos.value_or(0));
 }
 
 } // namespace

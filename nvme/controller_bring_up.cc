@@ -13,6 +13,7 @@ namespace mpath::nvme {
 namespace {
 
 constexpr std::uint16_t kAdminQueueSize = 32;
+constexpr std::uint32_t kVersion2 = 0x00020000;        ///< VS of NVMe 2.0
 constexpr std::uint16_t kMaxQueueSize = 4096;          ///< of QueueParameters
 constexpr Nanoseconds kReadyUnit = 500 * kMillisecond; ///< of CAP.TO
 constexpr Nanoseconds kMinReady = kSecond;             ///< for a controller that says it needs no time at all
@@ -198,6 +199,18 @@ net::Task<Result<void>> Controller::identify_controller(Nanoseconds deadline) {
         co_return failure(ENOTSUP,
                           "the controller does not support keep-alive (KAS 0), without which a lost path "
                           "goes unnoticed: set keep_alive_tmo=0 to do without");
+    }
+    if (facts_.version >= kVersion2) {
+        IdentifyNvmController nvm;
+        const Sqe identify_nvm = identify(cns::kCommandSetController, 0);
+        const Result<Completion> limits = co_await admin_->execute(
+            identify_nvm, Transfer::to_host, writable(nvm), deadline, "Identify (NVM command set)");
+        if (!limits) {
+            co_return unexpected(limits.error());
+        }
+        if (limits->status.ok()) { // what a controller does not say is no limit
+            add_nvm_limits(identity_, nvm, capabilities_);
+        }
     }
     facts_.model = identity_.model;
     facts_.mdts = identity_.mdts;

@@ -125,6 +125,7 @@ Result<ControllerIdentity> decode_controller(const IdentifyController& data, Cap
     identity.namespaces = data.mnan != 0 ? data.mnan : data.nn;
     identity.max_commands = data.maxcmd;
     identity.dataset_management = (data.oncs & oncs::kDatasetManagement) != 0;
+    identity.write_zeroes = (data.oncs & oncs::kWriteZeroes) != 0;
     identity.volatile_write_cache = (data.vwc & kVwcPresent) != 0;
     identity.shutdown_time = std::uint64_t{data.rtd3e} * kMicrosecond;
     identity.keep_alive_granularity = std::uint64_t{data.kas} * 100 * kMillisecond;
@@ -138,6 +139,14 @@ Result<ControllerIdentity> decode_controller(const IdentifyController& data, Cap
                        identity.max_ana_group, identity.ana_groups);
     }
     return identity;
+}
+
+void add_nvm_limits(ControllerIdentity& identity, const IdentifyNvmController& data,
+                    Capabilities capabilities) {
+    identity.max_trim_blocks = data.dmrsl;
+    if (data.wzsl != 0 && data.wzsl < 32) {
+        identity.max_write_zeroes = capabilities.min_page_size() << data.wzsl;
+    }
 }
 
 Result<NamespaceFacts> decode_namespace(const IdentifyNamespace& data, std::uint32_t nsid,
@@ -183,7 +192,11 @@ Result<NamespaceFacts> decode_namespace(const IdentifyNamespace& data, std::uint
         return failure(EPROTO, "namespace {} has blocks of {} bytes, but one command may transfer only {}",
                        nsid, limits.block_size, controller.mdts);
     }
+    limits.boundary = std::uint64_t{data.noiob} << lba.lbads;
     limits.can_trim = controller.dataset_management;
+    limits.max_trim = controller.max_trim_blocks << lba.lbads;
+    limits.can_write_zeroes = controller.write_zeroes;
+    limits.max_write_zeroes = controller.max_write_zeroes;
     limits.can_flush = controller.volatile_write_cache;
     limits.read_only = (data.nsattr & kNsattrWriteProtected) != 0;
     return facts;

@@ -26,6 +26,9 @@ struct ControllerIdentity {
     std::uint32_t namespaces = 0;   ///< NN, or MNAN where that is said
     std::uint16_t max_commands = 0; ///< outstanding per I/O queue; 0 = not said
     bool dataset_management = false;
+    std::uint64_t max_trim_blocks = 0; ///< of one range, DMRSL; 0 = no limit said
+    bool write_zeroes = false;
+    std::uint64_t max_write_zeroes = 0; ///< bytes, WZSL; 0 = no limit said
     bool volatile_write_cache = false;
     Nanoseconds shutdown_time = 0;          ///< RTD3E; 0 = not said
     Nanoseconds keep_alive_granularity = 0; ///< KAS; 0 = keep-alive not supported
@@ -39,6 +42,10 @@ struct ControllerIdentity {
 /// ENOTSUP for a controller that this initiator can't use, EPROTO for one whose data makes no sense.
 [[nodiscard]] Result<ControllerIdentity> decode_controller(const IdentifyController& data,
                                                            Capabilities capabilities);
+
+/// Adds the limits of the NVM command set (CNS 06h), which controllers know since NVMe 2.0.
+void add_nvm_limits(ControllerIdentity& identity, const IdentifyNvmController& data,
+                    Capabilities capabilities);
 
 struct NamespaceFacts {
     DeviceLimits limits;

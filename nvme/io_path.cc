@@ -8,6 +8,19 @@
 #include "nvme/status_class.h"
 
 namespace mpath::nvme {
+namespace {
+
+constexpr std::uint64_t kMaxBlocksPerRange = (std::uint64_t{1} << 32) - 1;
+
+/// What one command may cover: the device's limit (0 = none said) and the command's own, in whole blocks.
+std::uint32_t whole_blocks(std::uint64_t limit, unsigned block_shift, std::uint64_t max_blocks) noexcept {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31; // Request::length has 32 bits
+    const std::uint64_t most = std::min(max_blocks << block_shift, kMost);
+    const std::uint64_t bytes = limit == 0 ? most : std::min(limit, most);
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes >> block_shift, 1) << block_shift);
+}
+
+} // namespace
 
 class IoPath::IoQueue final : private QueueClient {
 public:
@@ -21,24 +34,34 @@ public:
     void submit(Request& request, std::uint32_t done, std::uint32_t length) noexcept {
         RwCommand command;
         command.nsid = path_.nsid_;
-        const std::uint64_t slba = (request.offset + done) >> path_.block_shift_;
+        command.slba = (request.offset + done) >> path_.block_shift_;
         const std::uint32_t blocks = length >> path_.block_shift_;
         Transfer transfer = Transfer::none;
         std::byte* data = nullptr;
         switch (request.operation) {
         case Operation::read:
-        case Operation::write:
-            command.opcode = request.operation == Operation::read ? io_opcode::kRead : io_opcode::kWrite;
-            transfer = request.operation == Operation::read ? Transfer::to_host : Transfer::to_controller;
-            command.slba = slba;
+            command.opcode = io_opcode::kRead;
             command.nlb = static_cast<std::uint16_t>(blocks - 1);
+            transfer = Transfer::to_host;
             data = request.buffer + done;
+            break;
+        case Operation::write:
+            command.nlb = static_cast<std::uint16_t>(blocks - 1);
+            command.control = path_.writes_.force_unit_access ? kForceUnitAccess : std::uint16_t{0};
+            if (path_.writes_.zeroes) {
+                command.opcode = io_opcode::kWriteZeroes;
+                length = 0;
+            } else {
+                command.opcode = io_opcode::kWrite;
+                transfer = Transfer::to_controller;
+                data = request.buffer + done;
+            }
             break;
         case Operation::trim: {
             DsmRange& range = ranges_[queue_.next_slot()];
             range.attributes = 0;
             range.blocks = blocks;
-            range.slba = slba;
+            range.slba = command.slba.get();
             auto& dsm = reinterpret_cast<Sqe&>(command);
             dsm.opcode = io_opcode::kDatasetManagement;
             dsm.cdw10 = 0;
@@ -50,6 +73,7 @@ public:
         }
         case Operation::flush:
             command.opcode = io_opcode::kFlush;
+            command.slba = 0;
             break;
         }
         queue_.submit(reinterpret_cast<const Sqe&>(command), transfer, data, length, &request);
@@ -67,16 +91,13 @@ private:
     Queue queue_;
 };
 
-IoPath::IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, RequestList& completions,
-               PathListener& listener)
+IoPath::IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, WriteOptions writes,
+               RequestList& completions, PathListener& listener)
     : index_(index), nsid_(nsid), block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))),
-      completions_(completions), listener_(listener) {
-    const std::uint64_t most = std::uint64_t{kMaxBlocksPerCommand} << block_shift_;
-    const std::uint64_t limit =
-        limits.max_transfer == 0 ? most : std::min<std::uint64_t>(limits.max_transfer, most);
-    command_size_ =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, 1U << 31) >> block_shift_ << block_shift_);
-}
+      writes_(writes), transfer_limit_(whole_blocks(limits.max_transfer, block_shift_, kMaxBlocksPerCommand)),
+      trim_limit_(whole_blocks(limits.max_trim, block_shift_, kMaxBlocksPerRange)),
+      write_zeroes_limit_(whole_blocks(limits.max_write_zeroes, block_shift_, kMaxBlocksPerCommand)),
+      boundary_(limits.boundary), completions_(completions), listener_(listener) {}
 
 IoPath::~IoPath() = default;
 
@@ -90,9 +111,37 @@ void IoPath::attach(net::Reactor& reactor, std::vector<ConnectedQueue> queues) {
 
 // ---- sending
 
+std::uint32_t IoPath::command_limit(Operation operation) const noexcept {
+    switch (operation) {
+    case Operation::trim:
+        return trim_limit_;
+    case Operation::write:
+        return writes_.zeroes ? write_zeroes_limit_ : transfer_limit_;
+    default:
+        return transfer_limit_;
+    }
+}
+
+/// Of the command that begins `done` bytes behind the request's start.
+std::uint32_t IoPath::command_length(const Request& request, std::uint32_t done) const noexcept {
+    const std::uint32_t most = std::min(request.length - done, command_limit(request.operation));
+    if (boundary_ == 0 || request.operation == Operation::trim) {
+        return most;
+    }
+    const std::uint64_t to_boundary = boundary_ - (request.offset + done) % boundary_;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, to_boundary));
+}
+
+std::uint32_t IoPath::count_commands(const Request& request) const noexcept {
+    std::uint32_t count = 1;
+    for (std::uint32_t done = command_length(request, 0); done < request.length; ++count) {
+        done += command_length(request, done);
+    }
+    return count;
+}
+
 void IoPath::submit(Request& request) noexcept {
-    const bool moves_data = request.operation == Operation::read || request.operation == Operation::write;
-    request.commands = moves_data ? (request.length + command_size_ - 1) / command_size_ : 1;
+    request.commands = count_commands(request);
     request.commands_unissued = request.commands;
     request.commands_open = 0;
     request.issued_bytes = 0;
@@ -129,9 +178,7 @@ bool IoPath::issue(Request& request) noexcept {
         if (queue == nullptr) {
             return false;
         }
-        const std::uint32_t length = request.commands == 1
-                                         ? request.length
-                                         : std::min(command_size_, request.length - request.issued_bytes);
+        const std::uint32_t length = command_length(request, request.issued_bytes);
         queue->submit(request, request.issued_bytes, length);
         request.issued_bytes += length;
         --request.commands_unissued;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The path set's view of one association: splits I/Os into NVMe commands and spreads these over the I/O
-// queues. Lives on the job's I/O thread.
+// The path set's view of one association: splits I/Os into NVMe commands (by what one may transfer, and at
+// the boundaries that the namespace announces) and spreads these over the I/O queues. Lives on the job's I/O
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,18 @@
 
 namespace mpath::nvme {
 
+/// How a job's writes are done.
+struct WriteOptions {
+    bool force_unit_access = false; ///< a write ends when it has reached the medium
+    bool zeroes = false;            ///< Write Zeroes commands: what fio has in its buffers is not sent
+};
+
 class IoPath final : public Path {
 public:
     /// `completions` gets every request that ends. Limits are those of the controller.
     /// `index` is the path's in the path set, for the listener.
-    IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, RequestList& completions,
-           PathListener& listener);
+    IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, WriteOptions writes,
+           RequestList& completions, PathListener& listener);
     ~IoPath() override;
 
     /// Takes the connected queues over; receives from the reactor's next run on.
@@ -42,6 +49,9 @@ public:
 private:
     class IoQueue; // one queue, its client and the memory its commands refer to
 
+    [[nodiscard]] std::uint32_t command_limit(Operation operation) const noexcept;
+    [[nodiscard]] std::uint32_t command_length(const Request& request, std::uint32_t done) const noexcept;
+    [[nodiscard]] std::uint32_t count_commands(const Request& request) const noexcept;
     bool issue(Request& request) noexcept;
     void issue_parked() noexcept;
     IoQueue* next_queue() noexcept;
@@ -52,8 +62,12 @@ private:
 
     std::uint16_t index_;
     std::uint32_t nsid_;
-    std::uint32_t command_size_; ///< bytes one command may transfer
     unsigned block_shift_;
+    WriteOptions writes_;
+    std::uint32_t transfer_limit_;     ///< bytes of one command that transfers data
+    std::uint32_t trim_limit_;         ///< bytes of one range
+    std::uint32_t write_zeroes_limit_; ///< bytes of one Write Zeroes command
+    std::uint64_t boundary_;           ///< bytes; 0 = none
     PathState state_ = PathState::optimized;
     RequestList& completions_;
     PathListener& listener_;

@@ -25,7 +25,11 @@ struct DeviceLimits {
     std::uint64_t size = 0;         ///< bytes
     std::uint32_t block_size = 0;   ///< bytes of one LBA, a power of two
     std::uint32_t max_transfer = 0; ///< bytes of one command (MDTS); 0 = no limit
+    std::uint64_t boundary = 0;     ///< bytes: no read or write should cross a multiple (NOIOB); 0 = none
     bool can_trim = false;          ///< Dataset Management / UNMAP
+    std::uint64_t max_trim = 0;     ///< bytes of one trim command (DMRSL); 0 = no limit said
+    bool can_write_zeroes = false;
+    std::uint64_t max_write_zeroes = 0; ///< bytes of one Write Zeroes command (WZSL); 0 = no limit said
     bool can_flush =
         false; ///< has a volatile write cache; without one a Flush does nothing, and is sent all the same
     bool read_only = false; ///< write protected

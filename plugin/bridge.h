@@ -41,6 +41,7 @@ struct mpath_error {
 };
 
 enum mpath_iopolicy { MPATH_ROUND_ROBIN, MPATH_QUEUE_DEPTH, MPATH_NUMA };
+enum mpath_write_mode { MPATH_WRITE_DATA, MPATH_WRITE_ZEROES };
 
 /// The engine's options as the job file gives them. A string is NULL when the option was not given.
 /// Everything is copied by mpath_job_setup().
@@ -55,7 +56,16 @@ struct mpath_options {
     uint32_t nr_io_queues;   ///< per path, 1..1024
     uint32_t queue_size;     ///< entries, 16..1024
     uint32_t keep_alive_tmo; ///< seconds, 0 = off
-    uint64_t interval_ns;    ///< length of an interval of the time series, 10 ms to 30 minutes
+    bool hdr_digest;
+    bool data_digest;
+    uint32_t hpda;           ///< dwords, 0's based, 0..31
+    uint32_t max_r2t;        ///< 1..16
+    const char* host_traddr; ///< NULL = the kernel's choice
+    const char* host_iface;  ///< NULL = the kernel's choice
+    int32_t tos;             ///< 0..255, -1 = the kernel's choice
+    bool busy_poll;
+    uint32_t write_mode;  ///< enum mpath_write_mode
+    uint64_t interval_ns; ///< length of an interval of the time series, 10 ms to 30 minutes
     bool allow_mounted_write;
 };
 
@@ -79,12 +89,14 @@ struct mpath_fio_job {
     uint32_t groupid;        ///< 0..; stonewall and new_group begin a new one
     bool group_reporting;
     bool uses_thread;
+    uint32_t server_port;  ///< of the fio server that runs the job; 0 = none does
     bool shows_statistics; ///< false with stats=0: fio reports nothing for this job, and so do we
 
     uint32_t iodepth;      ///< the largest number of I/Os outstanding; indices are 0..iodepth-1
     bool does_read;        ///< reads can be issued, those of verify= included
     bool does_write;       ///< writes can be issued
     bool does_trim;        ///< trims can be issued
+    bool syncs_writes;     ///< sync=: a write ends when it has reached the medium
     bool does_flush;       ///< flushes can be issued (fsync=, fdatasync=, end_fsync=, fsync_on_close=)
     bool mixes_directions; ///< unified_rw_reporting=mixed: fio reports the sum over directions
     const char* rw;        ///< "randrw", …
@@ -111,6 +123,7 @@ struct mpath_device {
     uint64_t size;       ///< bytes
     uint32_t block_size; ///< bytes of one LBA, a power of two
     bool can_trim;
+    bool can_write_zeroes;
     bool read_only;     ///< write protected
     char identity[128]; ///< DeviceIdentity::text()
 };

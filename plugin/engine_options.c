@@ -109,6 +109,114 @@ struct fio_option engine_option_table[] = {
         OURS,
     },
     {
+        .name = "hdr_digest",
+        .lname = "Header digest",
+        .type = FIO_OPT_BOOL,
+        .off1 = offsetof(struct engine_options, hdr_digest),
+        .def = "0",
+        .help = "1: every header carries a CRC32C. A wrong one ends the connection, because where the next "
+                "header "
+                "begins is not known then. A target that does not agree is refused. Default 0",
+        OURS,
+    },
+    {
+        .name = "data_digest",
+        .lname = "Data digest",
+        .type = FIO_OPT_BOOL,
+        .off1 = offsetof(struct engine_options, data_digest),
+        .def = "0",
+        .help =
+            "1: all data carries a CRC32C. A wrong one fails that I/O alone. A target that does not agree is "
+            "refused. Default 0",
+        OURS,
+    },
+    {
+        .name = "hpda",
+        .lname = "Alignment of read data",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, hpda),
+        .maxval = 31,
+        .def = "0",
+        .help =
+            "What the host asks of the target (HPDA): read data begins at a multiple of 4 * (hpda + 1) bytes "
+            "in its PDU. 0 to 31, default 0",
+        OURS,
+    },
+    {
+        .name = "max_r2t",
+        .lname = "Outstanding R2Ts per command",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, max_r2t),
+        .minval = 1,
+        .maxval = 16,
+        .def = "1",
+        .help = "How many pieces of one write the target may ask for at a time (MAXR2T). 1 to 16, default 1",
+        OURS,
+    },
+    {
+        .name = "host_traddr",
+        .lname = "Address to connect from",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, host_traddr),
+        .help =
+            "Numeric address of this host from which all connections are made. Default: the kernel chooses",
+        OURS,
+    },
+    {
+        .name = "host_iface",
+        .lname = "Interface to connect through",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, host_iface),
+        .help = "Network interface of this host through which all connections are made. Default: the kernel "
+                "chooses",
+        OURS,
+    },
+    {
+        .name = "tos",
+        .lname = "Type of service",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, tos),
+        .minval = -1,
+        .maxval = 255,
+        .def = "-1",
+        .help =
+            "Type of service (IPv6: traffic class) of all packets. 0 to 255; default -1: the kernel chooses",
+        OURS,
+    },
+    {
+        .name = "busy_poll",
+        .lname = "Spin instead of sleeping",
+        .type = FIO_OPT_BOOL,
+        .off1 = offsetof(struct engine_options, busy_poll),
+        .def = "0",
+        .help =
+            "1: look at the sockets again and again instead of sleeping until something comes; takes a whole "
+            "core. Default 0",
+        OURS,
+    },
+    {
+        .name = "write_mode",
+        .lname = "What a write sends",
+        .type = FIO_OPT_STR,
+        .off1 = offsetof(struct engine_options, write_mode),
+        .def = "write",
+        .posval =
+            {
+                {
+                    .ival = "write",
+                    .oval = MPATH_WRITE_DATA,
+                    .help = "Write commands with fio's data",
+                },
+                {
+                    .ival = "zeroes",
+                    .oval = MPATH_WRITE_ZEROES,
+                    .help = "Write Zeroes commands, which carry no data",
+                },
+            },
+        .help = "As in fio's io_uring_cmd engine: what the job's writes are sent as. Default write",
+        OURS,
+    },
+    {
         .name = "hostnqn",
         .lname = "Host NQN",
         .type = FIO_OPT_STR_STORE,
@@ -171,6 +279,15 @@ struct mpath_options options_for_core(const struct engine_options* given, bool a
         .nr_io_queues = given->nr_io_queues,
         .queue_size = given->queue_size,
         .keep_alive_tmo = given->keep_alive_tmo,
+        .hdr_digest = given->hdr_digest != 0,
+        .data_digest = given->data_digest != 0,
+        .hpda = given->hpda,
+        .max_r2t = given->max_r2t,
+        .host_traddr = given_or_null(given->host_traddr),
+        .host_iface = given_or_null(given->host_iface),
+        .tos = given->tos,
+        .busy_poll = given->busy_poll != 0,
+        .write_mode = given->write_mode,
         .interval_ns = given->mpath_interval * 1000,
         .allow_mounted_write = allow_mounted_write,
     };

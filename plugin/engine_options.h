@@ -19,6 +19,15 @@ struct engine_options {
     unsigned int nr_io_queues;
     unsigned int queue_size;
     unsigned int keep_alive_tmo;
+    unsigned int hdr_digest;
+    unsigned int data_digest;
+    unsigned int hpda;
+    unsigned int max_r2t;
+    char* host_traddr;
+    char* host_iface;
+    int tos;
+    unsigned int busy_poll;
+    unsigned int write_mode;
     unsigned long long mpath_interval; /* microseconds */
 };
 

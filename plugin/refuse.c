@@ -49,6 +49,7 @@ static bool paths_are_given(const struct thread_data* td, struct mpath_error* er
 
 bool options_can_be_served(const struct thread_data* td, struct mpath_error* error) {
     const struct thread_options* o = &td->o;
+    const struct engine_options* ours = td->eo;
     const struct {
         bool given;
         const char* text;
@@ -67,12 +68,11 @@ bool options_can_be_served(const struct thread_data* td, struct mpath_error* err
          "it out"},
         {o->zone_mode == ZONE_MODE_ZBD,
          "zonemode=zbd needs a zoned device, and zoned namespaces are not supported"},
-        {o->sync_io != 0,
-         "sync= needs writes with forced unit access, which this engine does not send yet; use "
-         "fsync=1"},
         {o->sync_file_range != 0,
          "sync_file_range= is about the page cache, which is not involved here; use fsync= "
          "or fdatasync="},
+        {ours->write_mode == MPATH_WRITE_ZEROES && o->verify != VERIFY_NONE,
+         "write_mode=zeroes does not write what verify= looks for; leave one of them out"},
         {o->oatomic != 0, "atomic= is not supported; leave it out"},
         {o->barrier_blocks != 0, "write_barrier= is not supported; use fsync="},
         {o->write_hint != 0,
@@ -172,12 +172,17 @@ static bool start_is_on_device(struct thread_data* td, const struct mpath_device
 
 bool job_fits_device(struct thread_data* td, const struct mpath_fio_job* job,
                      const struct mpath_device* device, struct mpath_error* error) {
+    const struct engine_options* ours = td->eo;
+
     if (device->read_only && (job->does_write || job->does_trim))
         return refuse(error, EROFS, "the device (%s) is write protected; use rw=read or rw=randread",
                       device->identity);
     if (job->does_trim && !device->can_trim)
         return refuse(error, EOPNOTSUPP,
                       "the device (%s) can't trim; leave trims out of rw=", device->identity);
+    if (job->does_write && ours->write_mode == MPATH_WRITE_ZEROES && !device->can_write_zeroes)
+        return refuse(error, EOPNOTSUPP, "the device (%s) does not know Write Zeroes; use write_mode=write",
+                      device->identity);
     return sizes_are_aligned(td, job, device, error) && offsets_are_aligned(td, device, error) &&
            start_is_on_device(td, device, error);
 }

@@ -119,6 +119,9 @@ MPATH_AT(RwCommand, reftag, 56);
 MPATH_AT(RwCommand, apptag, 60);
 MPATH_AT(RwCommand, appmask, 62);
 
+/// RwCommand::control: the command ends when the data has reached the medium.
+inline constexpr std::uint16_t kForceUnitAccess = 1U << 14;
+
 /// Blocks one Read or Write can name (NLB is 16 bits, 0's based).
 inline constexpr std::uint32_t kMaxBlocksPerCommand = 65536;
 

@@ -192,7 +192,6 @@ class Options(Refusal):
     def test_what_fio_offers_and_we_cannot_do(self):
         for option, words in (("--create_serialize=0", "create_serialize=0 would look for the device only after"),
                               ("--nrfiles=2", "several files"),
-                              ("--sync=1", "sync= needs writes with forced unit access"),
                               ("--sync_file_range=write:8", "sync_file_range= is about the page cache"),
                               ("--pre_read=1", "pre_read= fills the page cache"),
                               ("--bs_unaligned", "bs_unaligned="),

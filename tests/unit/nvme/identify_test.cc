@@ -91,6 +91,34 @@ TEST(IdentifyController, mnan_bounds_the_namespaces_where_it_is_said) {
     EXPECT_EQ(identity_of(data).namespaces, 32U);
 }
 
+TEST(IdentifyController, oncs_says_which_commands_there_are) {
+    IdentifyController data = good_controller();
+    data.oncs = 0;
+    EXPECT_FALSE(identity_of(data).dataset_management);
+    EXPECT_FALSE(identity_of(data).write_zeroes);
+    data.oncs = 0x4;
+    EXPECT_TRUE(identity_of(data).dataset_management);
+    data.oncs = 0x8;
+    EXPECT_TRUE(identity_of(data).write_zeroes);
+}
+
+TEST(IdentifyController, the_command_sets_limits_are_added) {
+    ControllerIdentity identity;
+    IdentifyNvmController data;
+    add_nvm_limits(identity, data, kPages4k);
+    EXPECT_EQ(identity.max_trim_blocks, 0U);
+    EXPECT_EQ(identity.max_write_zeroes, 0U);
+    data.dmrsl = 1000;
+    data.wzsl = 4;
+    add_nvm_limits(identity, data, kPages4k);
+    EXPECT_EQ(identity.max_trim_blocks, 1000U);
+    EXPECT_EQ(identity.max_write_zeroes, 16U * 4096U);
+    data.wzsl = 200;
+    ControllerIdentity other;
+    add_nvm_limits(other, data, kPages4k);
+    EXPECT_EQ(other.max_write_zeroes, 0U) << "beyond any length: no limit";
+}
+
 struct BadController {
     const char* name;
     void (*spoil)(IdentifyController&);
@@ -134,6 +162,28 @@ TEST(IdentifyNamespace, size_and_block_size_come_from_the_format_in_use) {
     data.lbaf[2].lbads = 12;
     EXPECT_EQ(limits_of(data).block_size, 4096U);
     EXPECT_EQ(limits_of(data).size, 4096'000U);
+}
+
+TEST(IdentifyNamespace, the_optimal_boundary_counts_in_blocks) {
+    IdentifyNamespace data = good_namespace();
+    data.flbas = 2;
+    data.lbaf[2].lbads = 12;
+    EXPECT_EQ(limits_of(data).boundary, 0U);
+    data.noiob = 32;
+    EXPECT_EQ(limits_of(data).boundary, 128U * 1024U);
+}
+
+TEST(IdentifyNamespace, limits_of_trim_and_write_zeroes_are_the_controllers) {
+    IdentifyNamespace data = good_namespace();
+    data.flbas = 2;
+    data.lbaf[2].lbads = 12;
+    ControllerIdentity controller;
+    controller.max_trim_blocks = 10;
+    controller.write_zeroes = true;
+    controller.max_write_zeroes = 65536;
+    EXPECT_EQ(limits_of(data, controller).max_trim, 40960U);
+    EXPECT_TRUE(limits_of(data, controller).can_write_zeroes);
+    EXPECT_EQ(limits_of(data, controller).max_write_zeroes, 65536U);
 }
 
 TEST(IdentifyNamespace, formats_above_16_are_in_the_upper_bits_of_flbas) {

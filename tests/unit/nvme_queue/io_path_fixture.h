@@ -20,6 +20,10 @@ struct PathShape {
     std::uint32_t in_capsule = 8192;
     std::uint32_t block_size = 512;
     std::uint32_t max_transfer = 8192;
+    std::uint64_t boundary = 0;
+    std::uint64_t max_trim = 0;
+    std::uint64_t max_write_zeroes = 0;
+    WriteOptions writes{};
 };
 
 class IoPathTest : public testing::Test, protected PathListener {
@@ -35,8 +39,11 @@ protected:
         limits.size = std::uint64_t{1} << 40;
         limits.block_size = shape.block_size;
         limits.max_transfer = shape.max_transfer;
-        path_ =
-            std::make_unique<IoPath>(kIndex, kNsid, limits, completions_, static_cast<PathListener&>(*this));
+        limits.boundary = shape.boundary;
+        limits.max_trim = shape.max_trim;
+        limits.max_write_zeroes = shape.max_write_zeroes;
+        path_ = std::make_unique<IoPath>(kIndex, kNsid, limits, shape.writes, completions_,
+                                         static_cast<PathListener&>(*this));
         std::vector<ConnectedQueue> queues;
         for (std::size_t i = 0; i < shape.queues; ++i) {
             auto pair = net::test::make_socket_pair();

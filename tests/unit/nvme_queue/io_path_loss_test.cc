@@ -146,7 +146,9 @@ TEST_F(IoPathLive, NeedsEveryQueue) {
 }
 
 TEST_F(IoPathLive, IsNotBeforeTheQueuesAreThere) {
-    IoPath path(0, 1, {.block_size = 512}, completions_, *this);
+    DeviceLimits limits;
+    limits.block_size = 512;
+    IoPath path(0, 1, limits, {}, completions_, *this);
     EXPECT_FALSE(path.live());
     EXPECT_TRUE(path.closed());
 }

@@ -29,6 +29,18 @@ const std::vector<Split> kSplits = {
     {"LimitBetweenBlocks", {.block_size = 4096, .max_transfer = 6000}, 0, 8192, {{0, 1}, {1, 1}}},
     {"NoLimit", {.max_transfer = 0}, 0, 16 * kMiB, {{0, 32768}}},
     {"NoLimitButTheCommandsOwn", {.max_transfer = 0}, 512, 32 * kMiB + 512, {{1, 65536}, {65537, 1}}},
+    {"AtTheBoundary", {.max_transfer = 0, .boundary = 8192}, 4096, 16384, {{8, 8}, {16, 16}, {32, 8}}},
+    {"WithinTheBoundary", {.max_transfer = 0, .boundary = 8192}, 8192, 8192, {{16, 16}}},
+    {"AtABoundaryThatIsNoPowerOfTwo",
+     {.max_transfer = 0, .boundary = 3072},
+     2560,
+     4096,
+     {{5, 1}, {6, 6}, {12, 1}}},
+    {"AtBoundaryAndLimit",
+     {.max_transfer = 4096, .boundary = 6144},
+     0,
+     12288,
+     {{0, 8}, {8, 4}, {12, 8}, {20, 4}}},
     {"BeyondFourGigablocks", {}, std::uint64_t{1} << 43, 512, {{std::uint64_t{1} << 34, 1}}},
 };
 
@@ -95,6 +107,62 @@ TEST_F(IoPathData, OfASplitWriteIsTakenFromItsPlaceInTheBuffer) {
         controllers_[0]->send(response(pdu.as<CapsuleCmd>().sqe.cid));
     }
     EXPECT_EQ(received, buffer);
+    ASSERT_TRUE(run_until_completed(1));
+}
+
+struct ZeroesSplit {
+    const char* name;
+    std::uint64_t limit;
+    std::vector<Command> commands;
+};
+
+class IoPathZeroes : public IoPathTest, public testing::WithParamInterface<ZeroesSplit> {};
+
+TEST_P(IoPathZeroes, AreWrittenWithoutData) {
+    open({.max_transfer = 1024, .max_write_zeroes = GetParam().limit, .writes = {false, true}});
+    submit(0, Operation::write, 0, 20 * 1024);
+    path_->flush();
+    for (const Command& expected : GetParam().commands) {
+        const Pdu pdu = receive_pdu();
+        RwCommand command;
+        std::memcpy(&command, pdu.bytes.data() + sizeof(CommonHeader), sizeof command);
+        EXPECT_EQ(command.opcode, io_opcode::kWriteZeroes);
+        EXPECT_EQ(command.slba, expected.slba);
+        EXPECT_EQ(command.nlb + 1U, expected.blocks);
+        EXPECT_EQ(command.sgl.length, 0U);
+        EXPECT_TRUE(pdu.payload().empty());
+        controllers_[0]->send(response(command.cid));
+    }
+    ASSERT_TRUE(run_until_completed(1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, IoPathZeroes,
+                         testing::Values(ZeroesSplit{"WithoutALimit", 0, {{0, 40}}},
+                                         ZeroesSplit{"OfTheirOwnLimit", 16384, {{0, 32}, {32, 8}}}),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_F(IoPathData, OfASynchronousWriteIsForcedToTheMedium) {
+    open({.writes = {true, false}});
+    Bytes buffer(512);
+    submit(0, Operation::write, 0, 512, buffer.data());
+    submit(1, Operation::read, 0, 512, buffer.data());
+    path_->flush();
+    EXPECT_EQ(receive_command().control, kForceUnitAccess);
+    EXPECT_EQ(receive_command().control, 0U) << "reads are not";
+}
+
+TEST_F(IoPathData, OfATrimBeyondTheRangeLimitIsSplit) {
+    open({.max_trim = 4096});
+    submit(0, Operation::trim, 512, 8192);
+    path_->flush();
+    for (const auto& [slba, blocks] : {std::pair{1U, 8U}, {9U, 8U}}) {
+        const Pdu pdu = receive_pdu();
+        DsmRange range;
+        std::memcpy(&range, pdu.payload().data(), sizeof range);
+        EXPECT_EQ(range.slba, slba);
+        EXPECT_EQ(range.blocks, blocks);
+        controllers_[0]->send(response(pdu.as<CapsuleCmd>().sqe.cid));
+    }
     ASSERT_TRUE(run_until_completed(1));
 }
 
