@@ -9,6 +9,31 @@
 #include <memory>
 
 namespace mpath::net {
+namespace {
+
+/// 0, or the error of getaddrinfo().
+int look_up(const std::string& host, const std::string& port, int flags,
+            std::vector<SocketAddress>& addresses) {
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = flags;
+    addrinfo* list = nullptr;
+    const int rc = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &list);
+    if (rc != 0) {
+        return rc;
+    }
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, &::freeaddrinfo);
+    for (const addrinfo* info = list; info != nullptr; info = info->ai_next) {
+        SocketAddress address;
+        std::memcpy(&address.storage, info->ai_addr, info->ai_addrlen);
+        address.length = info->ai_addrlen;
+        addresses.push_back(address);
+    }
+    return 0;
+}
+
+} // namespace
 
 std::string SocketAddress::text() const {
     char host[NI_MAXHOST];
@@ -21,25 +46,21 @@ std::string SocketAddress::text() const {
 }
 
 Result<std::vector<SocketAddress>> resolve(const std::string& host, std::uint16_t port) {
-    addrinfo hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_NUMERICSERV;
-    addrinfo* list = nullptr;
-    const int rc = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+    std::vector<SocketAddress> addresses;
+    const int rc = look_up(host, std::to_string(port), AI_NUMERICSERV, addresses);
     if (rc != 0) {
         return failure(EHOSTUNREACH, "host {} can't be resolved: {}", host,
                        rc == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(rc));
     }
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, &::freeaddrinfo);
-    std::vector<SocketAddress> addresses;
-    for (const addrinfo* info = list; info != nullptr; info = info->ai_next) {
-        SocketAddress address;
-        std::memcpy(&address.storage, info->ai_addr, info->ai_addrlen);
-        address.length = info->ai_addrlen;
-        addresses.push_back(address);
-    }
     return addresses;
+}
+
+Result<SocketAddress> numeric_address(const std::string& text) {
+    std::vector<SocketAddress> addresses;
+    if (look_up(text, "0", AI_NUMERICSERV | AI_NUMERICHOST, addresses) != 0) {
+        return failure(EINVAL, "{} is not a numeric address", text);
+    }
+    return addresses.front();
 }
 
 Result<UniqueFd> make_tcp_socket(int family) {

@@ -18,13 +18,17 @@ struct SocketAddress {
 
     [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
     [[nodiscard]] int family() const { return storage.ss_family; }
-    /// "127.0.0.1:4420", "[::1]:4420".
+    /// "127.0.0.1:4420", "[::1]:4420", "[fe80::1%eth0]:4420".
     [[nodiscard]] std::string text() const;
 };
 
 /// The addresses a host name or numeric address stands for, in the resolver's order; at least one.
 /// Blocks while the resolver does. The sentence names the host.
 Result<std::vector<SocketAddress>> resolve(const std::string& host, std::uint16_t port);
+
+/// The address that `text` is, with its scope if it has one ("fe80::1%eth0"); EINVAL when it is none. Never
+/// asks a resolver.
+Result<SocketAddress> numeric_address(const std::string& text);
 
 /// A non-blocking, close-on-exec TCP socket without Nagle's delay.
 Result<UniqueFd> make_tcp_socket(int family);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "net/async.h"
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 
 namespace mpath::net {
@@ -45,18 +45,48 @@ private:
     std::coroutine_handle<> waiter_;
 };
 
+const char* name_of(int family) {
+    return family == AF_INET6 ? "IPv6" : "IPv4";
+}
+
 } // namespace
 
 Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddress> addresses,
-                                   [[maybe_unused]] SocketOptions options, Nanoseconds deadline) {
+                                   SocketOptions options, Nanoseconds deadline) {
+    int family = AF_UNSPEC;
+    if (!options.source.empty()) {
+        const auto source = numeric_address(options.source);
+        if (!source) {
+            co_return failure_in("host_traddr", source.error());
+        }
+        family = source->family();
+    }
+    const auto fits = [family](const SocketAddress& address) {
+        return family == AF_UNSPEC || address.family() == family;
+    };
+    auto left = static_cast<std::size_t>(std::count_if(addresses.begin(), addresses.end(), fits));
+    if (left == 0 && !addresses.empty()) {
+        co_return failure(EAFNOSUPPORT, "{} can't be reached from host_traddr={}: one is {}, the other {}",
+                          addresses.front().text(), options.source, name_of(addresses.front().family()),
+                          name_of(family));
+    }
     Error last{EHOSTUNREACH, "no address to connect to"};
     for (const SocketAddress& address : addresses) {
+        if (!fits(address)) {
+            continue;
+        }
+        const Nanoseconds now = reactor.clock().now();
+        const Nanoseconds share = deadline > now ? (deadline - now) / left-- : 0;
         auto socket = make_tcp_socket(address.family());
         if (!socket) {
             last = socket.error();
             continue;
         }
-        Pending connect(reactor, deadline);
+        if (auto applied = apply(options, socket->get(), address.family()); !applied) {
+            last = applied.error();
+            continue;
+        }
+        Pending connect(reactor, now + share);
         reactor.connect(connect.operation(), socket->get(), address.get(), address.length);
         const int result = co_await connect;
         if (result == 0) {

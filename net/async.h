@@ -55,7 +55,9 @@ inline SleepUntil sleep_until(Reactor& reactor, Nanoseconds deadline) {
     return {reactor, deadline};
 }
 
-/// Connects to the first of `addresses` that answers.
+/// Connects to the first of `addresses` that answers, in their order; those of another family than
+/// options.source are passed over. Each gets its part of the time that is left, so that one which stays
+/// silent leaves some to the others. The error is that of the last one tried.
 Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddress> addresses,
                                    SocketOptions options, Nanoseconds deadline);
 /// Sends all of `bytes`; 0 or a positive errno (ETIMEDOUT at the deadline).

@@ -24,6 +24,23 @@ TEST(Resolve, TakesNumericAddresses) {
     EXPECT_EQ(six->front().family(), AF_INET6);
 }
 
+TEST(Resolve, KeepsTheScopeOfALinkLocalAddress) {
+    const auto scoped = resolve("fe80::1%lo", 4420);
+    ASSERT_TRUE(scoped) << scoped.error().text;
+    EXPECT_EQ(scoped->front().text(), "[fe80::1%lo]:4420");
+    EXPECT_FALSE(resolve("fe80::1%nodev9", 4420));
+}
+
+TEST(NumericAddress, IsNeverAName) {
+    EXPECT_EQ(numeric_address("127.0.0.3")->text(), "127.0.0.3:0");
+    EXPECT_EQ(numeric_address("fe80::1%lo")->text(), "[fe80::1%lo]:0");
+    for (const char* text : {"localhost", "", "127.0.0.300", "127.0.0.1:80", "[::1]"}) {
+        const auto address = numeric_address(text);
+        ASSERT_FALSE(address) << text;
+        EXPECT_EQ(address.error().code, EINVAL);
+    }
+}
+
 TEST(Resolve, FailureNamesTheHostAndTheReason) {
     // RFC 2606: no name under .invalid ever exists.
     const auto unknown = resolve("no-such-host.invalid", 4420);

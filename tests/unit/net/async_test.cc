@@ -43,6 +43,21 @@ private:
     SocketAddress port_;
 };
 
+/// A listener that answers nobody: it lets fewer wait than want to, and the kernel drops whoever comes then.
+class SilentListener : public Listener {
+public:
+    SilentListener() {
+        listen(0);
+        for (UniqueFd& caller : callers_) {
+            caller = std::move(*make_tcp_socket(AF_INET));
+            ::connect(caller.get(), address().get(), address().length);
+        }
+    }
+
+private:
+    std::array<UniqueFd, 4> callers_;
+};
+
 TEST_F(Async, ConnectGivesAConnectedSocket) {
     Listener listener;
     listener.listen();
@@ -72,18 +87,63 @@ TEST_F(Async, ConnectGoesOnToTheNextAddress) {
 }
 
 TEST_F(Async, ConnectThatNobodyAnswersEndsAtItsDeadline) {
-    Listener listener;
-    listener.listen(0);
-    std::vector<UniqueFd> callers; // more than the listener lets wait: the kernel drops whoever comes then
-    for (int i = 0; i < 4; ++i) {
-        callers.push_back(std::move(*make_tcp_socket(AF_INET)));
-        ::connect(callers.back().get(), listener.address().get(), listener.address().length);
-    }
+    SilentListener listener;
     const std::array addresses{listener.address()};
     const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {}, in(kShort)));
     ASSERT_FALSE(fd);
     EXPECT_EQ(fd.error().code, ETIMEDOUT);
     EXPECT_EQ(fd.error().text, "no connection to " + listener.address().text() + ": Connection timed out");
+}
+
+TEST_F(Async, ConnectLeavesTimeForTheAddressesBehindASilentOne) {
+    SilentListener silent;
+    Listener somebody;
+    somebody.listen();
+    const std::array addresses{silent.address(), silent.address(), somebody.address()};
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {}, in(600 * kMillisecond)));
+    ASSERT_TRUE(fd) << fd.error().text;
+    EXPECT_EQ(peer_address(fd->get()), somebody.address().text());
+}
+
+TEST_F(Async, ConnectComesFromTheSourceAskedFor) {
+    Listener listener;
+    listener.listen();
+    const std::array addresses{listener.address()};
+    const SocketOptions options{.source = "127.0.0.77", .interface = "lo", .tos = 0x20};
+    const auto fd = run_until_done(*reactor_, connect_tcp(*reactor_, addresses, options, in(kLong)));
+    ASSERT_TRUE(fd) << fd.error().text;
+    EXPECT_EQ(local_address(fd->get()).find("127.0.0.77:"), 0U) << local_address(fd->get());
+}
+
+TEST_F(Async, ConnectPassesOverAddressesOfAnotherFamilyThanItsSource) {
+    Listener listener;
+    listener.listen();
+    const std::array addresses{resolve("::1", 9)->front(), listener.address()};
+    const auto fd =
+        run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {"127.0.0.1", "", {}}, in(kLong)));
+    ASSERT_TRUE(fd) << fd.error().text;
+    EXPECT_EQ(peer_address(fd->get()), listener.address().text());
+}
+
+TEST_F(Async, ConnectFromASourceThatFitsNoAddressSaysSo) {
+    const std::array addresses{resolve("::1", 9)->front()};
+    const auto fd =
+        run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {"127.0.0.1", "", {}}, in(kLong)));
+    ASSERT_FALSE(fd);
+    EXPECT_EQ(fd.error().code, EAFNOSUPPORT);
+    EXPECT_EQ(fd.error().text,
+              "[::1]:9 can't be reached from host_traddr=127.0.0.1: one is IPv6, the other IPv4");
+}
+
+TEST_F(Async, ConnectThroughADeviceThatIsNotThereNamesIt) {
+    Listener listener;
+    listener.listen();
+    const std::array addresses{listener.address()};
+    const auto fd =
+        run_until_done(*reactor_, connect_tcp(*reactor_, addresses, {"", "nodev9", {}}, in(kLong)));
+    ASSERT_FALSE(fd);
+    EXPECT_EQ(fd.error().code, ENODEV);
+    EXPECT_EQ(fd.error().text, "host_iface=nodev9: this host has no such device");
 }
 
 TEST_F(Async, ConnectWithoutAddressesFails) {
