@@ -38,10 +38,11 @@ function(mpath_library folder)
   endforeach()
 endfunction()
 
-# mpath_unit_test(FOLDER SOURCES a_test.cc ... [USES folder ...])
-# One GoogleTest binary unit_FOLDER, run by CTest as one test with the label "unit".
+# mpath_unit_test(FOLDER [BACKENDS] SOURCES a_test.cc ... [USES folder ...])
+# One GoogleTest binary unit_FOLDER, run by CTest as one test with the label "unit"; with BACKENDS as a second one,
+# unit.FOLDER.poll, on the other backend of net/.
 function(mpath_unit_test folder)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(arg "BACKENDS" "" "SOURCES;USES" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(unit_${folder} ${arg_SOURCES})
   target_compile_options(unit_${folder} PRIVATE -O0) # tests are compiled more often than they run
@@ -53,4 +54,8 @@ function(mpath_unit_test folder)
   endforeach()
   add_test(NAME unit.${folder} COMMAND unit_${folder} --gtest_brief=1)
   set_tests_properties(unit.${folder} PROPERTIES LABELS unit TIMEOUT 120)
+  if(arg_BACKENDS)
+    add_test(NAME unit.${folder}.poll COMMAND unit_${folder} --gtest_brief=1)
+    set_tests_properties(unit.${folder}.poll PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT MPATH_NET=poll)
+  endif()
 endfunction()

@@ -2,6 +2,7 @@
 #include "net/uring_reactor.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace mpath::net {
 namespace {
@@ -17,9 +18,11 @@ constexpr Nanoseconds kSendGrace = 200 * kMicrosecond;
 Result<std::unique_ptr<Reactor>> UringReactor::create(const Clock& clock, unsigned operations) {
     std::unique_ptr<UringReactor> reactor(new UringReactor(clock));
     int rc = -EINVAL;
-    // Linux 6.1 runs completions only when we ask; 5.19 at least without interrupts; older ones plainly.
+    // Linux 6.1 runs completions only when we ask; 5.19 at least without interrupts; older ones plainly. The
+    // first two raise a flag when there is something to ask for.
     for (const unsigned flags :
-         {IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN, IORING_SETUP_COOP_TASKRUN, 0U}) {
+         {IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+          IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG, 0U}) {
         io_uring_params params{};
         params.flags = flags | IORING_SETUP_CLAMP;
         rc = io_uring_queue_init_params(std::max(operations, 8U), &reactor->ring_, &params);
@@ -31,11 +34,44 @@ Result<std::unique_ptr<Reactor>> UringReactor::create(const Clock& clock, unsign
         reactor->ring_.ring_fd = -1;
         return failure(-rc,
                        "io_uring can't be set up on this host ({}): it may be switched off (sysctl "
-                       "kernel.io_uring_disabled) or the memlock limit too low",
+                       "kernel.io_uring_disabled), kept from this container, or the memlock limit too low",
                        strerror(-rc));
+    }
+    if (auto usable = reactor->check(); !usable) {
+        return tl::unexpected<Error>(usable.error());
     }
     io_uring_register_ring_fd(&reactor->ring_); // an optimisation: a kernel without it works all the same
     return std::unique_ptr<Reactor>(std::move(reactor));
+}
+
+/// A ring alone is not enough: old kernels lack what we use, others (gVisor) know a few operations only, and
+/// a seccomp filter may allow setting up but not entering.
+Result<void> UringReactor::check() {
+    // Timeouts without an operation of their own (5.11), waiting without threads (5.7), no completion lost
+    // (5.5).
+    constexpr unsigned kFeatures = IORING_FEAT_EXT_ARG | IORING_FEAT_FAST_POLL | IORING_FEAT_NODROP;
+    const std::unique_ptr<io_uring_probe, decltype(&io_uring_free_probe)> probe(
+        io_uring_get_probe_ring(&ring_), &io_uring_free_probe);
+    bool complete = probe && (ring_.features & kFeatures) == kFeatures;
+    for (const int opcode : {IORING_OP_NOP, IORING_OP_CONNECT, IORING_OP_RECV, IORING_OP_RECVMSG,
+                             IORING_OP_SEND, IORING_OP_SENDMSG, IORING_OP_READ, IORING_OP_ASYNC_CANCEL}) {
+        complete = complete && io_uring_opcode_supported(probe.get(), opcode) != 0;
+    }
+    if (!complete) {
+        return failure(ENOSYS,
+                       "io_uring of this host lacks operations that sockets need: Linux 5.11 has them");
+    }
+    io_uring_prep_nop(io_uring_get_sqe(&ring_));
+    io_uring_cqe* cqe = nullptr;
+    int rc = io_uring_submit_and_wait(&ring_, 1);
+    if (rc >= 0) {
+        rc = io_uring_peek_cqe(&ring_, &cqe);
+    }
+    if (rc < 0) {
+        return failure(-rc, "io_uring can be set up on this host, but not used ({})", strerror(-rc));
+    }
+    io_uring_cqe_seen(&ring_, cqe);
+    return {};
 }
 
 UringReactor::~UringReactor() {
@@ -115,30 +151,55 @@ void UringReactor::enter(Nanoseconds max_wait) noexcept {
     note_arrival();
 }
 
-unsigned UringReactor::dispatch() noexcept {
-    unsigned dispatched = 0;
-    io_uring_cqe* cqe = nullptr;
-    while (io_uring_peek_cqe(&ring_, &cqe) == 0) {
+/// Whether entering the kernel would bring anything: a completion to be run, or one that the ring had no room
+/// for. Where there is no such flag (before Linux 5.19), completions come without it.
+bool UringReactor::kernel_has_news() const noexcept {
+    constexpr unsigned kNews = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
+    return (IO_URING_READ_ONCE(*ring_.sq.kflags) & kNews) != 0;
+}
+
+void UringReactor::spin(Nanoseconds max_wait) noexcept {
+    const Nanoseconds until = clock().now() + max_wait;
+    if (io_uring_sq_ready(&ring_) != 0) {
+        enter(0);
+    }
+    while (io_uring_cq_ready(&ring_) == 0) {
+        if (kernel_has_news()) {
+            enter(0);
+        } else if (clock().now() >= until) {
+            break;
+        } else {
+            __builtin_ia32_pause();
+        }
+    }
+    note_arrival();
+}
+
+/// Not with io_uring_peek_cqe(), which enters the kernel when there is news.
+void UringReactor::dispatch() noexcept {
+    while (io_uring_cq_ready(&ring_) != 0) {
+        unsigned head = 0;
+        io_uring_cqe* cqe = nullptr;
+        io_uring_for_each_cqe(&ring_, head, cqe) {
+            break;
+        }
         auto* operation = static_cast<Operation*>(io_uring_cqe_get_data(cqe));
         const int result = cqe->res;
         io_uring_cqe_seen(&ring_, cqe);
         if (operation != nullptr) {
             operation->pending = false;
             operation->done(*operation, result);
-            ++dispatched;
         }
     }
-    return dispatched;
 }
 
 void UringReactor::run(Nanoseconds max_wait) noexcept {
-    if (io_uring_cq_ready(&ring_) == 0 || io_uring_sq_ready(&ring_) != 0) {
-        if (io_uring_cq_ready(&ring_) != 0) {
-            max_wait = 0;
-        } else if (const auto due = timers().next(); due && max_wait > 0) {
-            const Nanoseconds now = clock().now();
-            max_wait = *due <= now ? 0 : std::min(max_wait, *due - now);
-        }
+    const bool completions = io_uring_cq_ready(&ring_) != 0;
+    const bool staged = io_uring_sq_ready(&ring_) != 0;
+    max_wait = completions ? 0 : until_timer(max_wait);
+    if (busy_poll() && max_wait > 0) {
+        spin(max_wait);
+    } else if (staged || max_wait > 0 || (!completions && kernel_has_news())) {
         enter(max_wait);
     } else {
         note_arrival();
@@ -147,10 +208,6 @@ void UringReactor::run(Nanoseconds max_wait) noexcept {
     if (timers().next()) {
         timers().run_due(clock().now());
     }
-}
-
-Result<std::unique_ptr<Reactor>> make_reactor(const Clock& clock, unsigned operations) {
-    return UringReactor::create(clock, operations);
 }
 
 } // namespace mpath::net

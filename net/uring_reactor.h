@@ -10,6 +10,7 @@ namespace mpath::net {
 /// The io_uring backend: one ring, used by one thread.
 class UringReactor final : public Reactor {
 public:
+    /// Fails where the kernel, a sysctl, a seccomp filter or a limit does not let us have it.
     static Result<std::unique_ptr<Reactor>> create(const Clock& clock, unsigned operations);
     ~UringReactor() override;
 
@@ -26,8 +27,11 @@ public:
 private:
     explicit UringReactor(const Clock& clock) : Reactor(clock) {}
     io_uring_sqe* stage(Operation* operation) noexcept;
+    Result<void> check();
     void enter(Nanoseconds max_wait) noexcept;
-    unsigned dispatch() noexcept;
+    [[nodiscard]] bool kernel_has_news() const noexcept;
+    void spin(Nanoseconds max_wait) noexcept;
+    void dispatch() noexcept;
 
     io_uring ring_{};
     unsigned sends_staged_ = 0; ///< since the last enter
