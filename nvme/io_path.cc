@@ -20,6 +20,18 @@ std::uint32_t whole_blocks(std::uint64_t limit, unsigned block_shift, std::uint6
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes >> block_shift, 1) << block_shift);
 }
 
+std::array<std::uint32_t, kOperations> command_limits(const DeviceLimits& limits, WriteOptions writes,
+                                                      unsigned block_shift) noexcept {
+    const std::uint32_t transfer = whole_blocks(limits.max_transfer, block_shift, kMaxBlocksPerCommand);
+    const std::uint32_t zeroes = whole_blocks(limits.max_write_zeroes, block_shift, kMaxBlocksPerCommand);
+    std::array<std::uint32_t, kOperations> all{};
+    all[static_cast<std::size_t>(Operation::read)] = transfer;
+    all[static_cast<std::size_t>(Operation::write)] = writes.zeroes ? zeroes : transfer;
+    all[static_cast<std::size_t>(Operation::trim)] =
+        whole_blocks(limits.max_trim, block_shift, kMaxBlocksPerRange);
+    return all;
+}
+
 } // namespace
 
 class IoPath::IoQueue final : private QueueClient {
@@ -34,20 +46,24 @@ public:
     void submit(Request& request, std::uint32_t done, std::uint32_t length) noexcept {
         RwCommand command;
         command.nsid = path_.nsid_;
-        command.slba = (request.offset + done) >> path_.block_shift_;
+        const std::uint64_t slba = (request.offset + done) >> path_.block_shift_;
         const std::uint32_t blocks = length >> path_.block_shift_;
         Transfer transfer = Transfer::none;
         std::byte* data = nullptr;
         switch (request.operation) {
         case Operation::read:
             command.opcode = io_opcode::kRead;
+            command.slba = slba;
             command.nlb = static_cast<std::uint16_t>(blocks - 1);
             transfer = Transfer::to_host;
             data = request.buffer + done;
             break;
         case Operation::write:
+            command.slba = slba;
             command.nlb = static_cast<std::uint16_t>(blocks - 1);
-            command.control = path_.writes_.force_unit_access ? kForceUnitAccess : std::uint16_t{0};
+            if (path_.writes_.force_unit_access) {
+                command.control = kForceUnitAccess;
+            }
             if (path_.writes_.zeroes) {
                 command.opcode = io_opcode::kWriteZeroes;
                 length = 0;
@@ -61,7 +77,7 @@ public:
             DsmRange& range = ranges_[queue_.next_slot()];
             range.attributes = 0;
             range.blocks = blocks;
-            range.slba = command.slba.get();
+            range.slba = slba;
             auto& dsm = reinterpret_cast<Sqe&>(command);
             dsm.opcode = io_opcode::kDatasetManagement;
             dsm.cdw10 = 0;
@@ -73,7 +89,6 @@ public:
         }
         case Operation::flush:
             command.opcode = io_opcode::kFlush;
-            command.slba = 0;
             break;
         }
         queue_.submit(reinterpret_cast<const Sqe&>(command), transfer, data, length, &request);
@@ -94,9 +109,7 @@ private:
 IoPath::IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, WriteOptions writes,
                RequestList& completions, PathListener& listener)
     : index_(index), nsid_(nsid), block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))),
-      writes_(writes), transfer_limit_(whole_blocks(limits.max_transfer, block_shift_, kMaxBlocksPerCommand)),
-      trim_limit_(whole_blocks(limits.max_trim, block_shift_, kMaxBlocksPerRange)),
-      write_zeroes_limit_(whole_blocks(limits.max_write_zeroes, block_shift_, kMaxBlocksPerCommand)),
+      writes_(writes), command_limits_(command_limits(limits, writes, block_shift_)),
       boundary_(limits.boundary), completions_(completions), listener_(listener) {}
 
 IoPath::~IoPath() = default;
@@ -111,20 +124,10 @@ void IoPath::attach(net::Reactor& reactor, std::vector<ConnectedQueue> queues) {
 
 // ---- sending
 
-std::uint32_t IoPath::command_limit(Operation operation) const noexcept {
-    switch (operation) {
-    case Operation::trim:
-        return trim_limit_;
-    case Operation::write:
-        return writes_.zeroes ? write_zeroes_limit_ : transfer_limit_;
-    default:
-        return transfer_limit_;
-    }
-}
-
 /// Of the command that begins `done` bytes behind the request's start.
 std::uint32_t IoPath::command_length(const Request& request, std::uint32_t done) const noexcept {
-    const std::uint32_t most = std::min(request.length - done, command_limit(request.operation));
+    const std::uint32_t most =
+        std::min(request.length - done, command_limits_[static_cast<std::size_t>(request.operation)]);
     if (boundary_ == 0 || request.operation == Operation::trim) {
         return most;
     }
@@ -141,7 +144,9 @@ std::uint32_t IoPath::count_commands(const Request& request) const noexcept {
 }
 
 void IoPath::submit(Request& request) noexcept {
-    request.commands = count_commands(request);
+    const bool fits =
+        boundary_ == 0 && request.length <= command_limits_[static_cast<std::size_t>(request.operation)];
+    request.commands = fits ? 1 : count_commands(request);
     request.commands_unissued = request.commands;
     request.commands_open = 0;
     request.issued_bytes = 0;
@@ -178,7 +183,8 @@ bool IoPath::issue(Request& request) noexcept {
         if (queue == nullptr) {
             return false;
         }
-        const std::uint32_t length = command_length(request, request.issued_bytes);
+        const std::uint32_t length =
+            request.commands == 1 ? request.length : command_length(request, request.issued_bytes);
         queue->submit(request, request.issued_bytes, length);
         request.issued_bytes += length;
         --request.commands_unissued;

@@ -4,6 +4,7 @@
 // thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -49,7 +50,6 @@ public:
 private:
     class IoQueue; // one queue, its client and the memory its commands refer to
 
-    [[nodiscard]] std::uint32_t command_limit(Operation operation) const noexcept;
     [[nodiscard]] std::uint32_t command_length(const Request& request, std::uint32_t done) const noexcept;
     [[nodiscard]] std::uint32_t count_commands(const Request& request) const noexcept;
     bool issue(Request& request) noexcept;
@@ -64,10 +64,8 @@ private:
     std::uint32_t nsid_;
     unsigned block_shift_;
     WriteOptions writes_;
-    std::uint32_t transfer_limit_;     ///< bytes of one command that transfers data
-    std::uint32_t trim_limit_;         ///< bytes of one range
-    std::uint32_t write_zeroes_limit_; ///< bytes of one Write Zeroes command
-    std::uint64_t boundary_;           ///< bytes; 0 = none
+    std::array<std::uint32_t, kOperations> command_limits_; ///< bytes one command covers, by operation
+    std::uint64_t boundary_;                                ///< bytes; 0 = none
     PathState state_ = PathState::optimized;
     RequestList& completions_;
     PathListener& listener_;
