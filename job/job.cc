@@ -81,6 +81,9 @@ Result<void> Job::choose_paths() {
         paths_.push_back((*list)[index]);
         path_names_.push_back(paths_.back().name);
     }
+    if (auto sockets = net::check(options_.socket); !sockets) {
+        return sockets;
+    }
     auto host = nvme::host_identity(options_.hostnqn ? options_.hostnqn->c_str() : nullptr,
                                     options_.hostid ? options_.hostid->c_str() : nullptr);
     if (!host) {
@@ -239,6 +242,7 @@ Result<void> Job::start(const volatile bool& terminate) {
         return tl::unexpected<Error>(reactor.error());
     }
     reactor_ = std::move(*reactor);
+    reactor_->set_busy_poll(options_.busy_poll);
     std::vector<nvme::Uri> uris;
     for (const PathSpec& path : paths_) {
         uris.push_back(path.uri);
