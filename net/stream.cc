@@ -109,9 +109,10 @@ void Stream::on_sent(std::size_t count) noexcept {
 
 // ---- receiving
 
-void Stream::receive_direct(std::byte* target, std::size_t length) noexcept {
+void Stream::receive_direct(std::byte* target, std::size_t length, std::size_t behind) noexcept {
     direct_ = target;
     direct_left_ = length;
+    direct_behind_ = behind;
 }
 
 void Stream::receive() noexcept {
@@ -130,8 +131,9 @@ void Stream::receive() noexcept {
         receive_iov_[pieces++] = {direct_, direct_left_};
         flags = direct_left_ >= kWaitAllFrom ? MSG_WAITALL : 0;
     }
-    if (flags == 0) {
-        receive_iov_[pieces++] = {staging_.get() + end_, std::min(window_, kStagingSize - end_)};
+    const std::size_t staged = flags == 0 ? std::min(window_, kStagingSize - end_) : direct_behind_;
+    if (staged > 0) {
+        receive_iov_[pieces++] = {staging_.get() + end_, staged};
     }
     receive_message_.msg_iov = receive_iov_.data();
     receive_message_.msg_iovlen = pieces;

@@ -60,9 +60,10 @@ public:
     /// Begins receiving.
     void start() noexcept { receive(); }
 
-    /// Whether a header of `header` bytes and one payload still fit the open batch.
-    [[nodiscard]] bool has_room(std::size_t header) const noexcept {
-        return open_->used + header <= kBatchHeaderSize && open_->pieces + 2 <= kBatchPieces;
+    /// Whether headers of `header` bytes and payloads still fit the open batch, together `pieces`. Headers
+    /// that follow one another are one piece.
+    [[nodiscard]] bool has_room(std::size_t header, std::size_t pieces = 2) const noexcept {
+        return open_->used + header <= kBatchHeaderSize && open_->pieces + pieces <= kBatchPieces;
     }
     /// Space for a header in the open batch. Precondition: has_room(length).
     std::byte* append_header(std::size_t length) noexcept;
@@ -76,8 +77,9 @@ public:
     /// after that.
     void flush() noexcept;
 
-    /// From on_data() only: the next `length` bytes belong at `target`. Bytes behind them go to staging.
-    void receive_direct(std::byte* target, std::size_t length) noexcept;
+    /// From on_data() only: the next `length` bytes belong at `target`. Bytes behind them go to staging;
+    /// `behind` of these are known to come, and worth waiting for in the same receive.
+    void receive_direct(std::byte* target, std::size_t length, std::size_t behind = 0) noexcept;
     /// How many bytes a receive may put into staging: small while large payloads are expected, so that
     /// these are received where they belong.
     void set_window(std::size_t window) noexcept { window_ = window; }
@@ -130,6 +132,7 @@ private:
     std::size_t window_ = kStagingSize;
     std::byte* direct_ = nullptr;
     std::size_t direct_left_ = 0;
+    std::size_t direct_behind_ = 0;
     Operation receive_operation_;
     msghdr receive_message_{};
     std::array<iovec, 2> receive_iov_{};

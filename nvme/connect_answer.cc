@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nvme/pdu_check.h"
 #include "nvme/status_text.h"
 
 namespace mpath::nvme {
@@ -46,7 +47,7 @@ std::string_view pdu_name(PduType type) {
     return type == PduType::ic_resp ? "ICResp" : "the completion of Connect";
 }
 
-std::size_t pdu_size(PduType type) {
+std::size_t header_size(PduType type) {
     return type == PduType::ic_resp ? sizeof(IcResp) : sizeof(CapsuleResp);
 }
 
@@ -102,6 +103,11 @@ Error invalid_parameter(const CapsuleResp& answer, const ConnectRequest& request
     }
 }
 
+/// "header and data digests"
+std::string_view digests_text(bool header, bool data) {
+    return header && data ? "header and data digests" : header ? "header digests" : "data digests";
+}
+
 Error authentication_demanded() {
     return refusal(EACCES, "the target demands authentication (DH-HMAC-CHAP), which this initiator does not "
                            "speak: let the host in without it");
@@ -109,7 +115,7 @@ Error authentication_demanded() {
 
 } // namespace
 
-Result<void> check_answer_header(std::span<const std::byte> bytes, PduType expected) {
+Result<void> check_answer_header(std::span<const std::byte> bytes, PduType expected, std::size_t size) {
     const unsigned first = byte_at(bytes, 0);
     if ((first == kTlsAlert || first == kTlsHandshake) && byte_at(bytes, 1) == kTlsMajor) {
         return failure(EACCES,
@@ -123,7 +129,7 @@ Result<void> check_answer_header(std::span<const std::byte> bytes, PduType expec
         header.plen <= sizeof(TermReq) + kMaxTermReqData) {
         return {};
     }
-    if (type != expected || header.hlen != pdu_size(expected) || header.plen != pdu_size(expected)) {
+    if (type != expected || header.hlen != header_size(expected) || header.plen != size) {
         const std::string text = leading_text(bytes);
         if (text.size() >= sizeof(CommonHeader)) {
             return failure(
@@ -144,13 +150,14 @@ Result<void> check_answer_header(std::span<const std::byte> bytes, PduType expec
                            "the target broke the protocol: behind ICResp came the bytes {} instead of {}",
                            hex(bytes.first(sizeof header)), pdu_name(expected));
         }
-        return failure(EPROTO, "the target broke the protocol: {} has HLEN {} and PLEN {}, both must be {}",
-                       pdu_name(expected), header.hlen, header.plen.get(), pdu_size(expected));
+        return failure(EPROTO,
+                       "the target broke the protocol: {} has HLEN {} and PLEN {}, which must be {} and {}",
+                       pdu_name(expected), header.hlen, header.plen.get(), header_size(expected), size);
     }
     return {};
 }
 
-Result<void> check_ic_resp(const IcResp& answer) {
+Result<void> check_ic_resp(const IcResp& answer, const PduOptions& asked) {
     if (answer.pfv != 0) {
         return failure(EPROTO, "the target speaks version {} of the PDU format, this initiator version 0",
                        answer.pfv.get());
@@ -161,11 +168,18 @@ Result<void> check_ic_resp(const IcResp& answer) {
                        "is the largest",
                        answer.cpda, kMaxPduDataAlignment);
     }
-    if (answer.dgst != 0) {
+    const std::uint8_t wanted = digest_bits(asked);
+    if ((answer.dgst & ~wanted) != 0) {
         return failure(EPROTO,
                        "the target broke the protocol: ICResp enables digests (DGST {}) that were not "
-                       "asked for",
-                       answer.dgst);
+                       "asked for (DGST {})",
+                       answer.dgst, wanted);
+    }
+    if (const unsigned missing = wanted & ~answer.dgst; missing != 0) {
+        return failure(ENOTSUP,
+                       "the target does not do the {} that were asked for: enable them at the target, or do "
+                       "without (hdr_digest, data_digest)",
+                       digests_text((missing & dgst::kHeader) != 0, (missing & dgst::kData) != 0));
     }
     if (answer.maxh2cdata < kMinMaxH2cData || answer.maxh2cdata % 4 != 0) {
         return failure(EPROTO,
@@ -176,12 +190,26 @@ Result<void> check_ic_resp(const IcResp& answer) {
     return {};
 }
 
-Result<std::uint16_t> check_connect_resp(const CapsuleResp& answer, const ConnectRequest& request) {
-    if (answer.common.flags != 0 || answer.cqe.cid != 0) {
+Result<std::uint16_t> check_connect_resp(std::span<const std::byte> bytes, const ConnectRequest& request) {
+    const auto answer = load<CapsuleResp>(bytes);
+    const unsigned flags = request.pdu.header_digest ? pdu_flag::kHeaderDigest : 0;
+    if (answer.common.flags != flags) {
         return failure(EPROTO,
-                       "the target broke the protocol: the completion of Connect has flags {:02x}h and "
-                       "command ID {}, both must be 0",
-                       answer.common.flags, answer.cqe.cid.get());
+                       "the target broke the protocol: the completion of Connect has flags {:02x}h, which "
+                       "must be {:02x}h",
+                       answer.common.flags, flags);
+    }
+    if (request.pdu.header_digest &&
+        !digest_matches(bytes.first(sizeof answer), bytes.data() + sizeof answer)) {
+        return failure(EPROTO,
+                       "the header digest of the completion of Connect is wrong: the target computes another "
+                       "CRC32C, or something between here and there changes bytes");
+    }
+    if (answer.cqe.cid != 0) {
+        return failure(EPROTO,
+                       "the target broke the protocol: the completion of Connect has command ID {}, which "
+                       "must be 0",
+                       answer.cqe.cid.get());
     }
     const Status status = Status::from_cqe(answer.cqe.status);
     switch (status.code()) {

@@ -3,16 +3,27 @@
 
 #include <cstdint>
 
+#include "nvme/wire/pdu.h"
+
 namespace mpath::nvme {
 
-/// What ICReq asks for.
+/// R2Ts for one command that a queue can keep track of.
+inline constexpr std::uint32_t kMaxR2t = 16;
+
+/// What ICReq asks for; and, once ICResp has come, what is agreed on.
 struct PduOptions {
     bool header_digest = false;
     bool data_digest = false;
     std::uint8_t hpda = 0;     ///< alignment of the controller's data: dwords, 0's based, at most 31
-    std::uint32_t max_r2t = 1; ///< R2Ts the controller may have outstanding for one command; at least 1
+    std::uint32_t max_r2t = 1; ///< R2Ts the controller may have outstanding for one command: 1 to kMaxR2t
 
     bool operator==(const PduOptions&) const = default;
 };
+
+/// DGST of ICReq.
+constexpr std::uint8_t digest_bits(const PduOptions& options) {
+    return static_cast<std::uint8_t>((options.header_digest ? dgst::kHeader : 0) |
+                                     (options.data_digest ? dgst::kData : 0));
+}
 
 } // namespace mpath::nvme

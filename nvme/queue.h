@@ -6,6 +6,10 @@
 // C2HData, or goes out with the capsule or in H2CData as R2Ts ask for it; a CapsuleResp, or C2HData with
 // SUCCESS, ends it. A write ends only when, besides, the network has let go of its buffer. When the
 // connection breaks, every open command ends as lost, after the kernel holds no buffer of it any more.
+//
+// A controller that breaks the protocol is told so in an H2CTermReq, and the connection ends (queue.cc,
+// fault()). Data with a wrong digest ends only the command it is for, with Transient Transport Error,
+// whatever the controller's own answer says of success.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +36,7 @@ struct QueueParameters {
     std::uint16_t size = 32; ///< entries, as in Connect plus one; one less can be outstanding. At most 4096
     std::uint32_t in_capsule = 8192;   ///< bytes of data a command capsule may carry
     std::uint8_t cpda = 0;             ///< as in ICResp: alignment of our data, dwords, 0's based
-    PduOptions pdu{};                  ///< as in ICReq; digests as agreed
+    PduOptions pdu{};                  ///< as in ICReq, and ICResp has agreed
     std::uint32_t max_h2c_data = 4096; ///< as in ICResp: bytes of one H2CData PDU
 };
 
@@ -65,7 +69,10 @@ public:
     struct Statistics {
         std::uint64_t pdus_sent = 0;
         std::uint64_t pdus_received = 0;
-        std::uint64_t payload_copied = 0; ///< bytes of read data that went through the staging buffer
+        std::uint64_t payload_copied = 0;       ///< bytes of read data that went through the staging buffer
+        std::uint64_t protocol_violations = 0;  ///< each ended the connection
+        std::uint64_t header_digest_errors = 0; ///< likewise
+        std::uint64_t data_digest_errors = 0;   ///< PDUs; each failed its command
     };
 
     /// Receives from the first run of the reactor on.
@@ -102,7 +109,26 @@ public:
 
 private:
     static constexpr std::uint16_t kNoSlot = 0xffff;
-    static constexpr std::size_t kCapsuleRoom = 136; ///< up to a capsule's data: 2 * 68 with CPDA 16
+    static constexpr unsigned kSlotBits =
+        12; ///< of a command identifier; above them is the slot's generation
+    static constexpr std::uint16_t kSlotMask = (1U << kSlotBits) - 1;
+    /// Payloads from here on are received where they belong, however little else is on the way.
+    static constexpr std::uint32_t kDirectFrom = 16 * 1024;
+    /// What a capsule takes of a send batch besides its data: 72 bytes of header and 4 of digest are padded
+    /// to at most 144 (CPDA 17), and 4 bytes of digest follow the data.
+    static constexpr std::size_t kCapsuleRoom = 148;
+
+    /// What of the byte stream comes next.
+    enum class Receiving : std::uint8_t {
+        pdu,     ///< a header, and payload as far as it has come with it
+        payload, ///< the rest of that, received where it belongs
+        digest,  ///< of the payload
+    };
+
+    struct ReadyToTransfer {   ///< an R2T not yet served
+        std::uint32_t end = 0; ///< of what it asks for; it begins where the one before ends
+        std::uint16_t ttag = 0;
+    };
 
     struct Slot {
         void* owner = nullptr;
@@ -110,16 +136,26 @@ private:
         std::uint32_t length = 0;
         std::uint32_t received = 0;   ///< C2H bytes so far
         std::uint32_t requested = 0;  ///< bytes that R2Ts, or the capsule, have covered
-        std::uint32_t h2c_next = 0;   ///< next byte of the current R2T to put into the send batch
+        std::uint32_t h2c_next = 0;   ///< next byte to put into the send batch
         std::uint64_t batch = 0;      ///< last send batch that refers to `data`; 0 = none
         Cqe cqe;                      ///< the answer, when it came before `batch` had left
         std::uint16_t cid = 0;        ///< slot number and generation
-        std::uint16_t ttag = 0;       ///< of the current R2T
         std::uint16_t next = kNoSlot; ///< free list, or the list of slots with H2C data to send
         Transfer transfer = Transfer::none;
         bool open = false;
         bool last_received = false; ///< LAST_PDU seen: no further C2HData may come
         bool answered = false;      ///< `cqe` is valid, waiting for `batch` to leave
+        bool damaged = false;       ///< a data digest was wrong
+        std::uint8_t r2t_first = 0; ///< in the slot's part of r2ts_, a ring
+        std::uint8_t r2ts = 0;      ///< of these, not yet served
+    };
+
+    /// C2HData whose payload or digest is still to come.
+    struct Payload {
+        Slot* slot = nullptr;
+        const std::byte* data = nullptr;
+        std::uint32_t length = 0;
+        std::uint8_t flags = 0;
     };
 
     // net::Stream::Handler
@@ -128,31 +164,50 @@ private:
     void on_sent() noexcept override;
     void on_closed(const Error& error) noexcept override;
 
-    std::size_t take_c2h_data(std::span<const std::byte> bytes) noexcept;
-    std::size_t take_capsule_resp(std::span<const std::byte> bytes) noexcept;
-    std::size_t take_r2t(std::span<const std::byte> bytes) noexcept;
+    // Receiving (queue_receive.cc). What takes bytes returns how many; 0: more are needed, or the end has
+    // come.
+    std::size_t take_pdu(std::span<const std::byte> bytes) noexcept;
+    std::size_t take_c2h_data(std::span<const std::byte> bytes, std::uint32_t head) noexcept;
+    std::size_t take_data_digest(std::span<const std::byte> bytes) noexcept;
+    std::size_t take_capsule_resp(std::span<const std::byte> bytes, std::uint32_t head) noexcept;
+    std::size_t take_r2t(std::span<const std::byte> bytes, std::uint32_t head) noexcept;
     std::size_t take_term_req(std::span<const std::byte> bytes) noexcept;
     void data_received(Slot& slot, std::uint8_t flags) noexcept;
+    Slot* find(std::uint16_t cid) noexcept;
+
+    // Sending (queue_send.cc).
+    void append_data(const std::byte* data, std::uint32_t length) noexcept;
+    void enqueue_h2c(std::uint16_t index) noexcept;
+    void pump_h2c() noexcept;
+    bool send_r2t(Slot& slot) noexcept;
+    void drop_h2c(std::uint16_t index) noexcept;
+    [[nodiscard]] ReadyToTransfer& r2t_of(const Slot& slot, std::size_t turn) noexcept {
+        const std::size_t limit = parameters_.pdu.max_r2t;
+        return r2ts_[(slot.cid & kSlotMask) * limit + (slot.r2t_first + turn) % limit];
+    }
+
+    // Ending (queue.cc).
     void answer(Slot& slot, const Cqe& cqe) noexcept;
     void finish(Slot& slot, const Cqe& cqe, bool lost) noexcept;
-    void pump_h2c() noexcept;
-    void drop_h2c(std::uint16_t index) noexcept;
-    Slot* find(std::uint16_t cid) noexcept;
     std::size_t fault(const ProtocolFault& fault, std::span<const std::byte> pdu) noexcept;
-
-    [[nodiscard]] std::size_t data_start(std::size_t header) const noexcept;
+    [[nodiscard]] bool write_data_sent() const noexcept;
 
     QueueParameters parameters_;
     QueueClient& client_;
+    std::size_t capsule_head_; ///< bytes of a capsule's header, digest included
+    std::size_t capsule_data_; ///< where its data starts
+    std::size_t h2c_data_;     ///< where that of H2CData starts
+    std::size_t small_window_; ///< bytes a receive may put into staging while large payloads are expected
     std::vector<Slot> slots_;
+    std::vector<ReadyToTransfer> r2ts_; ///< max_r2t for each slot
     std::uint16_t free_head_ = kNoSlot;
     std::uint16_t h2c_head_ = kNoSlot;
     std::uint16_t h2c_tail_ = kNoSlot;
     std::uint32_t outstanding_ = 0;
     std::uint32_t large_reads_ = 0;     ///< open commands whose data is to bypass the staging buffer
     std::uint32_t waiting_answers_ = 0; ///< answered slots waiting for their batch
-    Slot* direct_slot_ = nullptr;       ///< whose data is being received directly
-    std::uint8_t direct_flags_ = 0;
+    Receiving receiving_ = Receiving::pdu;
+    Payload payload_;
     Statistics statistics_;
     net::Stream stream_;
 };

@@ -7,6 +7,7 @@
 
 #include "net/async.h"
 #include "nvme/connect_answer.h"
+#include "nvme/pdu_check.h"
 #include "nvme/status_text.h"
 
 namespace mpath::nvme {
@@ -80,19 +81,20 @@ net::Task<Result<void>> Connection::receive(std::span<std::byte> answer, PduType
     std::fill(head.begin(), head.end(), std::byte{0});
     int code = co_await net::receive_all(reactor_, socket_.get(), head, deadline_);
     if (code == ECONNRESET && head[0] != std::byte{0} && head[0] != static_cast<std::byte>(expected)) {
-        co_return check_answer_header(head, expected); // a stranger's last words (a TLS alert has 7 bytes)
+        co_return check_answer_header(head, expected,
+                                      answer.size()); // a stranger's last words (a TLS alert has 7 bytes)
     }
     if (code != 0) {
         co_return tl::unexpected<Error>(broken(code));
     }
-    const Result<void> checked = check_answer_header(head, expected);
+    const Result<void> checked = check_answer_header(head, expected, answer.size());
     if (!checked) {
         std::array<std::byte, kQuote> quote{};
         std::copy(head.begin(), head.end(), quote.begin());
         const ssize_t more =
             ::recv(socket_.get(), quote.data() + head.size(), quote.size() - head.size(), MSG_DONTWAIT);
         const std::size_t length = head.size() + static_cast<std::size_t>(std::max<ssize_t>(more, 0));
-        co_return check_answer_header(std::span(quote).first(length), expected);
+        co_return check_answer_header(std::span(quote).first(length), expected, answer.size());
     }
     if (head[0] == static_cast<std::byte>(PduType::c2h_term_req)) {
         co_return co_await receive_term_req(head);
@@ -136,14 +138,16 @@ net::Task<Result<void>> Connection::exchange_ic() {
     request.common.type = static_cast<std::uint8_t>(PduType::ic_req);
     request.common.hlen = sizeof request;
     request.common.plen = sizeof request;
-    // HPDA 0, DGST 0, MAXR2T 0: data right behind headers, no digests, one R2T at a time for each command.
+    request.hpda = request_.pdu.hpda;
+    request.dgst = digest_bits(request_.pdu);
+    request.maxr2t = request_.pdu.max_r2t - 1;
     Result<void> result = co_await send(bytes_of(request));
     if (!result) {
         co_return result;
     }
     result = co_await receive(std::as_writable_bytes(std::span(&ic_resp_, 1)), PduType::ic_resp);
     if (result) {
-        result = check_ic_resp(ic_resp_);
+        result = check_ic_resp(ic_resp_, request_.pdu);
     }
     if (result) {
         result = check_nothing_behind();
@@ -152,8 +156,10 @@ net::Task<Result<void>> Connection::exchange_ic() {
 }
 
 std::vector<std::byte> Connection::connect_capsule() const {
-    const std::size_t alignment = (ic_resp_.cpda + 1U) * 4U;
-    const std::size_t start = (sizeof(CapsuleCmd) + alignment - 1) / alignment * alignment;
+    const PduOptions& agreed = request_.pdu;
+    const std::size_t start =
+        data_start(sizeof(CapsuleCmd) + (agreed.header_digest ? kDigestSize : 0), ic_resp_.cpda);
+    const std::size_t end = start + sizeof(ConnectData);
 
     ConnectCommand command;
     command.sgl.length = sizeof(ConnectData);
@@ -168,7 +174,9 @@ std::vector<std::byte> Connection::connect_capsule() const {
     header.type = static_cast<std::uint8_t>(PduType::capsule_cmd);
     header.hlen = sizeof(CapsuleCmd);
     header.pdo = static_cast<std::uint8_t>(start);
-    header.plen = static_cast<std::uint32_t>(start + sizeof(ConnectData));
+    header.flags = static_cast<std::uint8_t>((agreed.header_digest ? pdu_flag::kHeaderDigest : 0) |
+                                             (agreed.data_digest ? pdu_flag::kDataDigest : 0));
+    header.plen = static_cast<std::uint32_t>(end + (agreed.data_digest ? kDigestSize : 0));
 
     ConnectData data;
     data.hostid = request_.host.id;
@@ -176,10 +184,16 @@ std::vector<std::byte> Connection::connect_capsule() const {
     request_.subsystem_nqn.copy(data.subnqn.data(), data.subnqn.size() - 1);
     request_.host.nqn.copy(data.hostnqn.data(), data.hostnqn.size() - 1);
 
-    std::vector<std::byte> capsule(start + sizeof data);
+    std::vector<std::byte> capsule(header.plen);
     std::memcpy(capsule.data(), &header, sizeof header);
     std::memcpy(capsule.data() + sizeof header, &command, sizeof command);
     std::memcpy(capsule.data() + start, &data, sizeof data);
+    if (agreed.header_digest) {
+        store_digest({capsule.data(), sizeof(CapsuleCmd)}, capsule.data() + sizeof(CapsuleCmd));
+    }
+    if (agreed.data_digest) {
+        store_digest(bytes_of(data), capsule.data() + end);
+    }
     return capsule;
 }
 
@@ -187,9 +201,11 @@ net::Task<Result<std::uint16_t>> Connection::exchange_connect() {
     set_state(ConnectState::connecting);
     const std::vector<std::byte> capsule = connect_capsule();
     Result<void> result = co_await send(capsule);
-    CapsuleResp answer;
+    std::array<std::byte, sizeof(CapsuleResp) + kDigestSize> room{};
+    const auto answer =
+        std::span(room).first(sizeof(CapsuleResp) + (request_.pdu.header_digest ? kDigestSize : 0));
     if (result) {
-        result = co_await receive(std::as_writable_bytes(std::span(&answer, 1)), PduType::capsule_resp);
+        result = co_await receive(answer, PduType::capsule_resp);
     }
     if (!result) {
         co_return tl::unexpected<Error>(std::move(result.error()));
@@ -220,6 +236,7 @@ net::Task<Result<ConnectedQueue>> Connection::run(std::span<const net::SocketAdd
     queue.parameters.size = request_.queue_size;
     queue.parameters.in_capsule = kAdminInCapsuleSize;
     queue.parameters.cpda = ic_resp_.cpda;
+    queue.parameters.pdu = request_.pdu; // check_ic_resp() has seen to that
     queue.parameters.max_h2c_data = ic_resp_.maxh2cdata;
     queue.controller_id = *controller_id;
     queue.address = address;

@@ -44,13 +44,19 @@ MPATH_AT(CommonHeader, hlen, 2);
 MPATH_AT(CommonHeader, pdo, 3);
 MPATH_AT(CommonHeader, plen, 4);
 
+/// DGST of ICReq and ICResp.
+namespace dgst {
+inline constexpr std::uint8_t kHeader = 1U << 0;
+inline constexpr std::uint8_t kData = 1U << 1;
+} // namespace dgst
+
 inline constexpr std::uint8_t kMaxPduDataAlignment = 31; ///< HPDA, CPDA: dwords, 0's based
 
 struct IcReq {
     CommonHeader common;
     Le16 pfv;
     std::uint8_t hpda = 0; ///< alignment of data in C2H PDUs: dwords, 0's based
-    std::uint8_t dgst = 0; ///< bit 0 header digest, bit 1 data digest
+    std::uint8_t dgst = 0; ///< dgst::
     Le32 maxr2t;           ///< outstanding R2Ts per command, 0's based
     std::array<std::uint8_t, 112> reserved16{};
 };

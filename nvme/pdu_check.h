@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What comes from a controller, judged PDU by PDU without regard to what came before: pure functions from
+// bytes to a verdict. NVM Express TCP Transport Specification, "PDU Formats"; where it leaves room the rules
+// are those of Linux (drivers/nvme/host/tcp.c) and the stricter of what peers are seen to do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/crc32c.h"
+#include "base/endian.h"
+#include "nvme/pdu_options.h"
+#include "nvme/protocol_fault.h"
+#include "nvme/wire/pdu.h"
+
+namespace mpath::nvme {
+
+inline constexpr std::size_t kDigestSize = 4;
+
+/// What a header lies over; `bytes` must be at least as long.
+template <typename T>
+T load(std::span<const std::byte> bytes) noexcept {
+    T value;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
+/// Whether the digest of `covered` is stored at `digest`.
+inline bool digest_matches(std::span<const std::byte> covered, const std::byte* digest) noexcept {
+    return crc32c(covered) == load<Le32>({digest, kDigestSize});
+}
+
+inline void store_digest(std::span<const std::byte> covered, std::byte* digest) noexcept {
+    const Le32 value = crc32c(covered);
+    std::memcpy(digest, &value, sizeof value);
+}
+
+/// Where data begins behind `header` bytes (the digest included): alignment in dwords, 0's based.
+constexpr std::size_t data_start(std::size_t header, std::uint8_t alignment) noexcept {
+    const std::size_t unit = (alignment + 1U) * 4U;
+    return (header + unit - 1) / unit * unit;
+}
+
+struct PduVerdict {
+    const ProtocolFault* fault = nullptr; ///< null: nothing is wrong so far. Static lifetime
+    /// Bytes in front of the data, or of the whole PDU if it carries none; all of them are there, and begin
+    /// with a C2hData, CapsuleResp, R2t or TermReq. 0: more bytes are needed.
+    std::uint32_t head = 0;
+};
+
+/// `bytes`: the stream from the start of a PDU on, however much of it has come. A header with an agreed
+/// digest is believed only once that matches; the digest of data is left to who receives the data. A
+/// TermReq's head does not include the offending PDU it quotes.
+[[nodiscard]] PduVerdict check_pdu(std::span<const std::byte> bytes, const PduOptions& agreed) noexcept;
+
+} // namespace mpath::nvme
