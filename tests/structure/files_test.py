@@ -15,6 +15,8 @@ NO_SOURCE = {".md", ".json", ".html", ".svg", ".png"}
 def is_source(path):
     if path.suffix in CODE or path.name == "CMakeLists.txt":
         return True
+    if "corpus" in path.parts:  # a fuzzer's seeds: bytes
+        return False
     return path.suffix not in NO_SOURCE and tree.text(path).startswith("#!")
 
 

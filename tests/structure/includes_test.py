@@ -23,6 +23,7 @@ MAY_USE = {
     "job": ["path/*.h", "net/*.h", "nvme/*.h", "multipath/*.h", "record/*.h", "live/*.h", "plugin/bridge.h"],
     "plugin": [],
     "target": ["net/*.h", "nvme/wire/*.h"],
+    "run": ["record/*.h"],
     "cli": EVERYTHING,
 }
 

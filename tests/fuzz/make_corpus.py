@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Writes the seeds in corpus/: well-formed input for each harness, and the faults that are hard to come upon by chance.
+
+    make_corpus.py        all of them anew
+"""
+import pathlib
+import struct
+
+CORPUS = pathlib.Path(__file__).with_name("corpus")
+HDGST, DDGST, LAST, SUCCESS = 1, 2, 4, 8
+C2H, RESP, R2T, TERM, ICRESP = 7, 5, 9, 3, 1
+
+
+def pdu(kind, flags, hlen, header, data=b"", pdo=0, digests=0):
+    """A PDU with room for the digests it has flags for; the harness fills them in."""
+    flags |= digests & HDGST
+    head = header + (b"\0" * 4 if digests & HDGST else b"")
+    if data:
+        pdo = max(pdo, 8 + len(head))
+        body = head + b"\xee" * (pdo - 8 - len(head)) + data
+        if digests & DDGST:
+            flags |= DDGST
+            body += b"\0" * 4
+    else:
+        body, pdo = head, 0
+    return struct.pack("<BBBBI", kind, flags, hlen, pdo, 8 + len(body)) + body
+
+
+def c2h(cid, offset, data, flags=0, pdo=0, digests=0):
+    return pdu(C2H, flags, 24, struct.pack("<HHIII", cid, 0, offset, len(data), 0), data, pdo, digests)
+
+
+def resp(cid, status=0, digests=0):
+    return pdu(RESP, 0, 24, struct.pack("<IIHHHH", 0, 0, 1, 0, cid, status << 1), digests=digests)
+
+
+def r2t(cid, ttag, offset, length, digests=0):
+    return pdu(R2T, 0, 24, struct.pack("<HHIII", cid, ttag, offset, length, 0), digests=digests)
+
+
+def term(fes, fei, quoted):
+    return struct.pack("<BBBBI", TERM, 0, 24, 0, 24 + len(quoted)) + struct.pack("<HI", fes, fei) + b"\0" * 10 + quoted
+
+
+def reads(pdo=0, digests=0):
+    stream = c2h(0, 0, b"a" * 512, LAST | SUCCESS, pdo, digests)
+    for offset in range(0, 4096, 999):
+        part = min(999, 4096 - offset)
+        stream += c2h(1, offset, b"b" * part, LAST if offset + part == 4096 else 0, pdo, digests)
+    stream += resp(1, digests=digests)
+    return stream + c2h(2, 0, b"c" * 40960, LAST | SUCCESS, pdo, digests)
+
+
+def writes(digests=0):
+    stream = r2t(3, 1, 0, 4096, digests) + resp(3, digests=digests)
+    for offset in range(0, 65536, 16384):
+        stream += r2t(4, 7, offset, 16384, digests)
+    return stream + b"".join(resp(cid, digests=digests) for cid in (4, 5, 6))
+
+
+def pdu_stream():
+    def seed(stream, flags=0, hpda=0, max_r2t=0, cuts=3):
+        return bytes([flags, hpda, max_r2t, cuts]) + stream
+
+    yield "reads", seed(reads())
+    yield "reads-digests", seed(reads(digests=3), 7)
+    yield "reads-header-digest", seed(reads(digests=1), 5)
+    yield "reads-data-digest-wrong", seed(reads(digests=2), 2)
+    yield "reads-padded", seed(reads(pdo=128, digests=3), 7, 31)
+    yield "writes", seed(writes())
+    yield "writes-digests", seed(writes(3), 7)
+    yield "writes-two-r2ts", seed(r2t(4, 1, 0, 512) + r2t(4, 2, 512, 65024) + resp(4) + reads(), 0, 0, 3)
+    yield "early-error", seed(r2t(4, 1, 0, 65536) + resp(4, 6) + reads())
+    yield "short-success", seed(c2h(1, 0, b"x" * 100, LAST | SUCCESS))
+    yield "error-behind-data", seed(c2h(1, 0, b"x" * 4096, LAST) + resp(1, 0x281))
+    yield "term-req", seed(term(1, 4, b"\x04" * 128))
+    for name, stream in (("unknown-type", b"\x08\0\x18\0\x18\0\0\0" + b"\0" * 16),
+                         ("plen-zero", b"\x05\0\x18\0\0\0\0\0" + b"\0" * 16),
+                         ("plen-huge", b"\x07\x04\x18\x18\xff\xff\xff\xff" + b"\0" * 16),
+                         ("hlen", b"\x05\0\x17\0\x18\0\0\0" + b"\0" * 16),
+                         ("pdo-unaligned", c2h(0, 0, b"x" * 512, LAST, 29)),
+                         ("unknown-cid", resp(9)), ("stale-generation", resp(0x1000)),
+                         ("answered-twice", resp(3) + resp(3)), ("data-beyond", c2h(0, 0, b"x" * 516)),
+                         ("data-out-of-order", c2h(1, 512, b"x" * 512)), ("data-unasked", c2h(3, 0, b"x" * 4)),
+                         ("data-empty", c2h(0, 0, b"")), ("success-not-last", c2h(0, 0, b"x" * 512, SUCCESS)),
+                         ("r2t-empty", r2t(3, 1, 0, 0)), ("r2t-beyond", r2t(3, 1, 0, 4100)),
+                         ("r2t-out-of-order", r2t(3, 1, 4, 4)), ("r2t-unasked", r2t(0, 1, 0, 4)),
+                         ("r2t-too-many", r2t(4, 1, 0, 4) + r2t(4, 2, 4, 4))):
+        yield "fault-" + name, seed(stream)
+
+
+def ic_resp(cpda=0, digests=0, maxh2c=4096, pfv=0):
+    return struct.pack("<BBBBIHBBI", ICRESP, 0, 128, 0, 128, pfv, cpda, digests, maxh2c) + b"\0" * 112
+
+
+def connect_answer():
+    yield "ic-resp", b"\0\0" + ic_resp()
+    yield "ic-resp-digests", b"\x06\0" + ic_resp(31, 3, 1 << 20)
+    yield "ic-resp-unasked-digests", b"\0\0" + ic_resp(0, 3)
+    yield "ic-resp-small", b"\0\0" + ic_resp(maxh2c=1024)
+    yield "admin", b"\0\0" + resp(0)
+    yield "admin-auth", b"\0\0" + pdu(RESP, 0, 24, struct.pack("<IIHHHH", 0x60001, 0, 1, 0, 0, 0))
+    yield "io-queue", b"\1\0" + pdu(RESP, 0, 24, struct.pack("<IIHHHH", 7, 0, 1, 0, 0, 0))
+    for status in (0x180, 0x181, 0x182, 0x183, 0x184, 0x185, 0x190, 0x191):
+        yield f"refused-{status:x}", b"\0\0" + resp(0, status)
+    yield "term-req", b"\0\0" + term(6, 8, b"\0" * 128)
+    yield "http", b"\0\0HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n"
+    yield "tls-alert", b"\0\0\x15\x03\x03\x00\x02\x02\x0a"
+
+
+def identify():
+    cap = struct.pack("<Q", 0x20 << 32 | 127 | 1 << 37)
+    controller = bytearray(4096)
+    controller[4:72] = b"SERIAL              Model of an array                        1.0     "[:68]
+    controller[76] = 0x0b
+    controller[77] = 5
+    for offset, form, value in ((80, "<I", 0x20000), (92, "<I", 0x900), (320, "<H", 10), (344, "<I", 32), (348, "<I", 4),
+                                (512, "<H", 0x4466), (516, "<I", 128), (520, "<H", 12), (536, "<I", 0x100001),
+                                (1792, "<I", 516)):
+        struct.pack_into(form, controller, offset, value)
+    nvm = bytearray(4096)
+    struct.pack_into("<BBBBIQ", nvm, 0, 0, 4, 0, 1, 4096, 4096)
+    yield "controller", b"\0" + cap + bytes(controller + nvm)
+    name_space = bytearray(4096)
+    struct.pack_into("<QQQ", name_space, 0, 65536, 65536, 65536)
+    struct.pack_into("<H", name_space, 46, 32)
+    name_space[104:128] = bytes(range(24))
+    for index, shift in enumerate((9, 12, 16, 8)):
+        name_space[128 + 4 * index + 2] = shift
+    yield "namespace", b"\1" + cap + b"\0\0\2\0\0\1\0\0\4" + bytes(name_space)
+    descriptors = bytes([3, 16, 0, 0]) + bytes(range(16)) + bytes([2, 16, 0, 0]) + bytes(range(16)) + \
+        bytes([1, 8, 0, 0]) + bytes(range(8)) + bytes([4, 1, 0, 0, 0]) + bytes(8)
+    yield "descriptors", b"\2" + cap + bytes(name_space) + descriptors
+    yield "namespaces", b"\3" + cap + struct.pack("<5I", 1, 2, 3, 0, 9)
+
+
+def ana_log():
+    def group(number, state, *nsids):
+        return struct.pack("<IIQB15x", number, len(nsids), 7, state) + struct.pack(f"<{len(nsids)}I", *nsids)
+
+    def log(groups, count=None):
+        return struct.pack("<IIQH6x", 32, 1024, 3, len(groups) if count is None else count) + b"".join(groups)
+
+    yield "two-groups", log([group(1, 1, 1, 3), group(2, 2, 2)])
+    yield "empty-groups", log([group(n, 1) for n in range(1, 33)])
+    yield "all-states", log([group(1, 1, 1), group(2, 2, 2), group(3, 3, 3), group(4, 4, 4), group(5, 15, 5)])
+    yield "many-namespaces", log([group(1, 1, *range(1, 301))])
+    yield "group-0", log([group(0, 1, 1)])
+    yield "state-7", log([group(1, 7, 1)])
+    yield "count-lies", log([group(1, 1, 1)], 9)
+    yield "nnsids-lies", log([struct.pack("<IIQB15x", 1, 0xffffffff, 7, 1)])
+
+
+def discovery_log():
+    def entry(subtype, address, port, nqn, trtype=3, family=1, treq=0, flags=0, security=0):
+        return struct.pack("<BBBBHHHH20x32s192x256s256s256s", trtype, family, subtype, treq, 1, 0xffff, 32, flags,
+                           port, nqn, address, bytes([security]))
+
+    def log(*entries, generation=1, count=None):
+        return struct.pack("<QQH1006x", generation, len(entries) if count is None else count, 0) + b"".join(entries)
+
+    nqn = b"nqn.2025-01.org.example:subsystem"
+    yield "two-ports", log(entry(2, b"192.0.2.1", b"4420", nqn), entry(2, b"2001:db8::1", b"4420", nqn, family=2))
+    yield "referral", log(entry(1, b"192.0.2.9", b"8009", b"nqn.2014-08.org.nvmexpress.discovery"))
+    yield "current", log(entry(3, b"192.0.2.1", b"8009", b"nqn.2014-08.org.nvmexpress.discovery", flags=1))
+    yield "tls", log(entry(2, b"192.0.2.1", b"4420", nqn, treq=1, security=2))
+    yield "other-transport", log(entry(2, b"nn-0x1:pn-0x2", b"none", nqn, trtype=2, family=4))
+    yield "link-local", log(entry(2, b"fe80::1%eth0", b"4420", nqn, family=2))
+    yield "count-lies", log(count=1 << 60)
+    yield "not-ended", log(entry(2, b"1" * 256, b"4" * 32, b"n" * 256))
+
+
+def target_stream():
+    def ic_req(hpda=0, digests=0, max_r2t=0):
+        return struct.pack("<BBBBIHBBI", 0, 0, 128, 0, 128, 0, hpda, digests, max_r2t) + b"\0" * 112
+
+    def capsule(sqe, data=b""):
+        pdo = 72 if data else 0
+        return struct.pack("<BBBBI", 4, 0, 72, pdo, 72 + len(data)) + sqe.ljust(64, b"\0") + data
+
+    def sqe(opcode, cid, nsid, sgl_type, length, tail=b""):
+        return struct.pack("<BBHI16xQI3xB", opcode, 0x40, cid, nsid, 0, length, sgl_type) + tail
+
+    connect_data = (bytes(16) + struct.pack("<H", 0xffff)).ljust(256, b"\0") + \
+        b"nqn.2025-01.io.fio-mpath:target".ljust(256, b"\0") + b"nqn.2014-08.org.nvmexpress:uuid:x".ljust(512, b"\0")
+    connect = capsule(sqe(0x7f, 0, 1, 1, 1024, struct.pack("<HHHBxI", 0, 0, 31, 4, 0)), connect_data)
+    enable = capsule(sqe(0x7f, 1, 0, 0x5a, 0, struct.pack("<B3xIQ", 0, 0x14, 0x460001)))
+    get_cap = capsule(sqe(0x7f, 2, 4, 0x5a, 0, struct.pack("<B3xI", 1, 0)))
+    identify_controller = capsule(sqe(6, 3, 0, 0x5a, 4096, struct.pack("<I", 1)))
+    admin = ic_req() + connect + get_cap + enable + identify_controller
+    yield "admin", b"\0\0" + admin
+    yield "admin-log", b"\0\0" + admin + capsule(sqe(2, 4, 0, 0x5a, 4096, struct.pack("<I", 0x3ff000c)))
+    yield "ic-req-digests", b"\0\0" + ic_req(31, 3, 3)
+    yield "not-connected-write", b"\0\0" + ic_req() + capsule(sqe(1, 9, 1, 1, 512, struct.pack("<QHH", 0, 0, 0)), b"w" * 512)
+    yield "h2c-data", b"\0\0" + ic_req() + struct.pack("<BBBBIHHIII", 6, 4, 24, 24, 28, 0, 0, 0, 4, 0) + b"data"
+    yield "term-req", b"\0\0" + ic_req() + b"\x02\0\x18\0\x18\0\0\0" + b"\0" * 16
+    discovery = connect_data.replace(b"nqn.2025-01.io.fio-mpath:target".ljust(40, b"\0"),
+                                     b"nqn.2014-08.org.nvmexpress.discovery".ljust(40, b"\0"))
+    yield "discovery", b"\0\0" + ic_req() + capsule(sqe(0x7f, 0, 1, 1, 1024, struct.pack("<HHHBxI", 0, 0, 31, 4, 0)), discovery) + \
+        enable + capsule(sqe(2, 4, 0, 0x5a, 1024, struct.pack("<I", 0xff0070)))
+
+
+def main():
+    for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, target_stream):
+        folder = CORPUS / seeds.__name__
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+        for name, content in seeds():
+            (folder / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()
