@@ -53,6 +53,9 @@ record::Conditions job_conditions(const FioJob& fio_job, const multipath::IoPoli
         conditions.kernel_version = system.release;
         conditions.host = system.nodename;
     }
+    if (fio_job.server_port != 0) {
+        conditions.server_port = fio_job.server_port;
+    }
     conditions.host_nqn = host_nqn;
     conditions.net_backend = net_backend;
     conditions.iopolicy = policy.name();

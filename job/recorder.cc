@@ -28,6 +28,16 @@ record::TcpSample sample(const PathSocket& socket, const net::TcpInfo& info) {
     return sample;
 }
 
+/// Servers number their jobs each from 1, and may share a folder: on one host, or over the network.
+std::string stem_of(const std::string& prefix, std::uint32_t thread_number,
+                    const record::Conditions& conditions) {
+    if (!conditions.server_port) {
+        return fmt::format("{}_mpath.{}", prefix, thread_number);
+    }
+    return fmt::format("{}_mpath.{}-{}.{}", prefix, conditions.host.value_or("host"), *conditions.server_port,
+                       thread_number);
+}
+
 } // namespace
 
 std::uint64_t socket_cookie(int fd) {
@@ -39,7 +49,7 @@ std::uint64_t socket_cookie(int fd) {
 Result<std::unique_ptr<Recorder>> Recorder::create(const Clock& clock, const std::string& prefix,
                                                    const live::JobSlot& slot, record::Conditions conditions,
                                                    std::vector<PathSocket> sockets) {
-    const std::string stem = fmt::format("{}_mpath.{}", prefix, slot.thread_number);
+    const std::string stem = stem_of(prefix, slot.thread_number, conditions);
     const std::string intervals_file = stem + ".intervals.jsonl";
     auto intervals = record::IntervalWriter::create(intervals_file);
     if (!intervals) {

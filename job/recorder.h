@@ -31,7 +31,7 @@ std::uint64_t socket_cookie(int fd);
 
 class Recorder {
 public:
-    /// Makes PREFIX_mpath.N.json and PREFIX_mpath.N.intervals.jsonl.
+    /// Makes PREFIX_mpath.N.json and PREFIX_mpath.N.intervals.jsonl; in an fio server, HOST-PORT. before N.
     static Result<std::unique_ptr<Recorder>> create(const Clock& clock, const std::string& prefix,
                                                     const live::JobSlot& slot, record::Conditions conditions,
                                                     std::vector<PathSocket> sockets);

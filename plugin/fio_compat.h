@@ -9,6 +9,7 @@
 #include "fio.h"
 #include "optgroup.h"
 #include "options.h"
+#include "server.h"
 #include "verify.h"
 
 /* MPATH_FIO_VERSION, a string like "fio-3.33", comes from the build. */

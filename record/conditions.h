@@ -72,6 +72,7 @@ struct Conditions {
     std::optional<std::string> engine_version;
     std::optional<std::string> kernel_version;
     std::optional<std::string> host;
+    std::optional<std::uint64_t> server_port; ///< of the fio server that ran the job; empty: no server
     std::optional<std::string> host_nqn;
     std::optional<std::string> net_backend; ///< "io_uring"
     std::string iopolicy;

@@ -206,6 +206,7 @@ void fields(Archive& field, Seen<Archive, Conditions> conditions) {
     field("engine_version", conditions.engine_version, "of fio-mpath");
     field("kernel_version", conditions.kernel_version, "");
     field("host", conditions.host, "");
+    field("server_port", conditions.server_port, "of the fio server that ran the job; null: no fio server");
     field("host_nqn", conditions.host_nqn, "");
     field("net_backend", conditions.net_backend, "how sockets are driven");
     field("iopolicy", conditions.iopolicy, "the job's iopolicy=");

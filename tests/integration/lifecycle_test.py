@@ -27,8 +27,8 @@ class Lifecycle(lab.Case):
         file = fio.folder / "record_mpath.1.json"
         return lab.record_sums(json.loads(file.read_text()))["read"] if file.exists() else 0
 
-    def check_record(self, folder, complete):
-        record = json.loads((folder / "record_mpath.1.json").read_text())
+    def check_record(self, folder, complete, name="1"):
+        record = json.loads((folder / f"record_mpath.{name}.json").read_text())
         self.assertEqual([], schema.faults(record, schema.RECORD)[:5])
         self.assertGreater(lab.record_sums(record)["read"], 0)
         self.assertGreater(lab.record_sums(record)["write"], 0)
@@ -143,7 +143,10 @@ class Server(Lifecycle):
         self.assertEqual(0, run.returncode, str(run))
         job = server.results_of(run)
         self.assertEqual(lab.fio_sums(job), lab.our_sums(job))
-        record = self.check_record(fio_server.folder, complete=True)
+        # Named after the server: another one on this host would number its jobs from 1, too.
+        port = fio_server.at.partition(",")[2]
+        record = self.check_record(fio_server.folder, complete=True, name=f"{os.uname().nodename}-{port}.1")
+        self.assertEqual(int(port), record["conditions"]["server_port"])
         self.assertEqual(lab.fio_sums(job), lab.record_sums(record))
         self.assertEqual([], list(run.folder.glob("*.json")))
 

@@ -84,6 +84,7 @@ inline Record sample_record() {
     Conditions& conditions = record.conditions;
     conditions.fio_version = "fio-3.33";
     conditions.host = "host";
+    conditions.server_port = 8765;
     conditions.iopolicy = "round-robin";
     conditions.iopolicy_rules = "linux kernel";
     conditions.iopolicy_scope = "job";
