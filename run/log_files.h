@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The records that a run of fio left behind.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "record/record.h"
+
+namespace mpath::run {
+
+/// All records of these mpath_log= prefixes that were written at `since_utc` (nanoseconds since 1970) or
+/// later, in order of server and thread number. A prefix without any is no error.
+[[nodiscard]] Result<std::vector<record::Record>> find_records(std::span<const std::string> prefixes,
+                                                               Nanoseconds since_utc);
+
+} // namespace mpath::run
