@@ -3,12 +3,14 @@
 // got.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "nvme/pdu_check.h"
 #include "nvme/wire/command.h"
 #include "nvme/wire/pdu.h"
 #include "nvme/wire/status.h"
@@ -80,6 +82,33 @@ inline R2t r2t(std::uint16_t cid, std::uint16_t ttag, std::uint32_t offset, std:
     return pdu;
 }
 
+/// `pdu`, built without digests, as it is sent where those of `agreed` are in use. The header's digest moves
+/// data on, unless its padding has room.
+inline Bytes sealed(const Bytes& pdu, const PduOptions& agreed) {
+    auto common = load<CommonHeader>(pdu);
+    Bytes header = slice(pdu, 0, common.hlen);
+    const bool has_data = common.pdo != 0;
+    Bytes padding = has_data ? slice(pdu, common.hlen, common.pdo - std::size_t{common.hlen}) : Bytes{};
+    const Bytes data = has_data ? slice(pdu, common.pdo, pdu.size() - common.pdo) : Bytes{};
+    if (agreed.header_digest) {
+        common.flags |= pdu_flag::kHeaderDigest;
+        padding.resize(padding.size() - std::min(padding.size(), kDigestSize));
+    }
+    const std::size_t start = header.size() + (agreed.header_digest ? kDigestSize : 0) + padding.size();
+    const std::size_t tail = has_data && agreed.data_digest ? kDigestSize : 0;
+    common.flags |= tail != 0 ? pdu_flag::kDataDigest : 0;
+    common.pdo = has_data ? static_cast<std::uint8_t>(start) : 0;
+    common.plen = static_cast<std::uint32_t>(start + data.size() + tail);
+    std::memcpy(header.data(), &common, sizeof common);
+    Bytes digest(kDigestSize);
+    if (agreed.header_digest) {
+        store_digest(header, digest.data());
+        header = header + digest;
+    }
+    store_digest(data, digest.data());
+    return header + padding + data + (tail != 0 ? digest : Bytes{});
+}
+
 /// A PDU that a controller got.
 struct Pdu {
     Bytes bytes;
@@ -92,8 +121,18 @@ struct Pdu {
     }
     [[nodiscard]] PduType type() const { return static_cast<PduType>(as<CommonHeader>().type); }
     [[nodiscard]] Bytes payload() const {
-        const std::size_t start = as<CommonHeader>().pdo;
-        return start == 0 ? Bytes{} : Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(start), bytes.end());
+        const auto common = as<CommonHeader>();
+        const std::size_t tail = (common.flags & pdu_flag::kDataDigest) != 0 ? kDigestSize : 0;
+        return common.pdo == 0 ? Bytes{} : slice(bytes, common.pdo, bytes.size() - common.pdo - tail);
+    }
+    /// The digests that the flags speak of are there, and right.
+    [[nodiscard]] bool digests_match() const {
+        const auto common = as<CommonHeader>();
+        const bool header = (common.flags & pdu_flag::kHeaderDigest) == 0 ||
+                            digest_matches(slice(bytes, 0, common.hlen), bytes.data() + common.hlen);
+        const bool data = (common.flags & pdu_flag::kDataDigest) == 0 ||
+                          digest_matches(payload(), bytes.data() + bytes.size() - kDigestSize);
+        return header && data;
     }
 };
 

@@ -214,6 +214,8 @@ TEST_P(QueueViolation, IsNamedToldToTheControllerAndEndsEveryCommandAsLost) {
               slice(offender, 0, header))
         << "the offending header, as far as it says it goes";
 
+    EXPECT_EQ(queue_->statistics().protocol_violations, 1U);
+    EXPECT_EQ(queue_->statistics().header_digest_errors, 0U);
     EXPECT_EQ(times_closed_, 1);
     ASSERT_EQ(done_.size(), 3U);
     std::vector<void*> owners;
@@ -278,6 +280,33 @@ TEST_F(QueueViolation, OfTheOrderByTheControllerIsNotAnsweredInTheMiddleOfABatch
         EXPECT_EQ(pdu->type(), PduType::h2c_data);
         EXPECT_EQ(pdu->payload(), slice(large, pdu->as<H2cData>().datao, pdu->payload().size()));
     }
+}
+
+TEST_F(QueueViolation, IsAnsweredAndThenResetWhileAWritesDataMayStillArrive) {
+    open({.in_capsule = 4096});
+    start_write(write_buffer_);
+    controller_->send(header_of_type(0x08));
+    const auto pdu = receive_term_req();
+    ASSERT_TRUE(pdu);
+    EXPECT_EQ(pdu->as<TermReq>().fes, 1);
+    EXPECT_TRUE(run_until([this] { return controller_->end().ended(); }));
+    EXPECT_EQ(controller_->end().error(), ECONNRESET);
+}
+
+TEST_F(QueueViolation, IsAnsweredInOrderWhenNoWriteCanBeHurt) {
+    open({.in_capsule = 0});
+    start_read(read_buffer_);
+    start_write(write_buffer_);
+    controller_->send(header_of_type(0x08));
+    ASSERT_TRUE(receive_term_req());
+    EXPECT_TRUE(run_until([this] { return controller_->end().ended(); }));
+    EXPECT_EQ(controller_->end().error(), 0);
+}
+
+TEST_F(QueueViolation, OfATypeNeedsNoMoreThanTheCommonHeader) {
+    open();
+    controller_->send(slice(header_of_type(0x08), 0, sizeof(CommonHeader)));
+    EXPECT_TRUE(run_until([this] { return closed_.has_value(); }));
 }
 
 // The controller ends the connection itself, and says why.
