@@ -60,7 +60,7 @@ void Connection::on_readable(Nanoseconds now) {
         return;
     }
     consume(now);
-    flush();
+    answer_round(now);
 }
 
 bool Connection::receive() {
@@ -245,11 +245,19 @@ void Connection::on_timer(Nanoseconds now) {
         return;
     }
     queue_.expire(now);
-    flush();
+    answer_round(now);
 }
 
 Nanoseconds Connection::next_due() const {
     return state_ == State::lingering ? linger_until_ : queue_.next_due();
+}
+
+/// Sends what the round has led to.
+void Connection::answer_round(Nanoseconds now) {
+    if (state_ == State::open) {
+        queue_.release(now);
+    }
+    flush();
 }
 
 std::size_t Connection::bytes_of_one_send() {

@@ -56,6 +56,7 @@ private:
     void refuse(const Fault& fault, std::span<const std::byte> offending, Nanoseconds now);
     void refuse_plaintext(Nanoseconds now);
     void linger(Nanoseconds now);
+    void answer_round(Nanoseconds now);
     std::size_t bytes_of_one_send();
     void flush();
 

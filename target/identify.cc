@@ -63,7 +63,8 @@ Page controller_page(const Subsystem& subsystem, const Controller& controller) {
     page.cqes = 0x44;
     page.maxcmd = static_cast<std::uint16_t>(std::min(options.queue_size, 0xffffU));
     page.nn = count;
-    page.oncs = nvme::oncs::kDatasetManagement | nvme::oncs::kWriteZeroes;
+    page.oncs = static_cast<std::uint16_t>((options.trim ? nvme::oncs::kDatasetManagement : 0) |
+                                           (options.write_zeroes ? nvme::oncs::kWriteZeroes : 0));
     page.vwc = nvme::kVwcPresent;
     page.sgls = nvme::kSglsSupported | nvme::kSglsOffsetInCapsule | nvme::kSglsTransportDataBlock;
     page.mnan = count;
@@ -73,6 +74,10 @@ Page controller_page(const Subsystem& subsystem, const Controller& controller) {
     page.msdbd = 1;
     page.ofcs = 1;
     return page_of(page);
+}
+
+std::uint16_t zero_based(std::uint32_t blocks) {
+    return static_cast<std::uint16_t>(blocks == 0 ? 0 : blocks - 1);
 }
 
 Page namespace_page(const Options& options, const Namespace& space) {
@@ -87,6 +92,13 @@ Page namespace_page(const Options& options, const Namespace& space) {
     page.nmic = nvme::kNmicShared;
     page.dlfeat = space.null() ? 0 : nvme::kDlfeatReadsZeroes;
     page.anagrpid = space.nsid();
+    page.noiob = options.noiob;
+    page.nsattr = options.read_only ? nvme::kNsattrWriteProtected : 0;
+    if (options.preferred_write != 0 || options.optimal_write != 0) {
+        page.nsfeat |= nvme::kNsfeatPreferences;
+        page.npwg = page.npwa = zero_based(options.preferred_write);
+        page.nows = zero_based(options.optimal_write);
+    }
     if (options.announce_nguid) {
         page.nguid = space.identity().nguid;
     }
@@ -124,11 +136,19 @@ Page descriptors_page(const Options& options, const Namespace& space) {
     return page;
 }
 
-Page independent_page(const Namespace& space) {
+Page independent_page(const Options& options, const Namespace& space) {
     nvme::IdentifyIndependentNamespace page;
+    page.nsattr = options.read_only ? nvme::kNsattrWriteProtected : 0;
     page.nmic = nvme::kNmicShared;
     page.anagrpid = space.nsid();
     page.nstat = 1;
+    return page_of(page);
+}
+
+Page nvm_controller_page(const Options& options) {
+    nvme::IdentifyNvmController page;
+    page.wzsl = mdts_exponent(options.max_write_zeroes);
+    page.dmrsl = options.max_trim;
     return page_of(page);
 }
 
@@ -156,7 +176,7 @@ tl::expected<Page, Status> identify(const Subsystem& subsystem, const Controller
     case nvme::cns::kController:
         return controller_page(subsystem, controller);
     case nvme::cns::kCommandSetController:
-        return page_of(nvme::IdentifyNvmController{});
+        return nvm_controller_page(subsystem.options());
     case nvme::cns::kActiveNamespaces:
         if (sqe.nsid >= 0xfffffffe) {
             return tl::unexpected(Status(StatusCode::invalid_namespace, true));
@@ -177,7 +197,7 @@ tl::expected<Page, Status> identify(const Subsystem& subsystem, const Controller
         return namespace_page(subsystem.options(), *space);
     }
     return what == nvme::cns::kNamespaceDescriptors ? descriptors_page(subsystem.options(), *space)
-                                                    : independent_page(*space);
+                                                    : independent_page(subsystem.options(), *space);
 }
 
 } // namespace mpath::target

@@ -28,12 +28,27 @@ StatusCode refusal_of(nvme::AnaState state) {
     }
 }
 
+/// All but Flush, which every controller has.
+bool is_known(std::uint8_t opcode, const Options& options) {
+    switch (opcode) {
+    case nvme::io_opcode::kRead:
+    case nvme::io_opcode::kWrite:
+        return true;
+    case nvme::io_opcode::kWriteZeroes:
+        return options.write_zeroes;
+    case nvme::io_opcode::kDatasetManagement:
+        return options.trim;
+    default:
+        return false;
+    }
+}
+
 bool is_inside(const Namespace& space, std::uint64_t first, std::uint64_t count) {
     return first <= space.blocks() && count <= space.blocks() - first;
 }
 
 /// Read, Write and Write Zeroes.
-IoPlan plan_blocks(Namespace& space, std::uint32_t mdts, const nvme::Sqe& sqe) {
+IoPlan plan_blocks(Namespace& space, const Options& options, const nvme::Sqe& sqe) {
     const auto command = std::bit_cast<nvme::RwCommand>(sqe);
     const std::uint64_t count = command.nlb + 1ULL;
     if (!is_inside(space, command.slba, count)) {
@@ -43,9 +58,12 @@ IoPlan plan_blocks(Namespace& space, std::uint32_t mdts, const nvme::Sqe& sqe) {
                 .offset = command.slba << space.block_shift(),
                 .length = count << space.block_shift()};
     if (sqe.opcode == nvme::io_opcode::kWriteZeroes) {
+        if (options.max_write_zeroes != 0 && plan.length > options.max_write_zeroes) {
+            return refuse(StatusCode::invalid_field);
+        }
         return plan;
     }
-    if (mdts != 0 && plan.length > mdts) {
+    if (options.mdts != 0 && plan.length > options.mdts) {
         return refuse(StatusCode::invalid_field);
     }
     if (command.sgl.length != plan.length) {
@@ -80,23 +98,31 @@ IoPlan plan_io(const Subsystem& subsystem, const Listener& listener, const nvme:
     if (is_flush) {
         return {.space = space};
     }
-    if (subsystem.options().metadata != 0) {
+    const Options& options = subsystem.options();
+    if (options.metadata != 0) {
         return refuse(StatusCode::invalid_field); // metadata is announced, but there is nowhere to keep it
+    }
+    if (!is_known(sqe.opcode, options)) {
+        return refuse(StatusCode::invalid_opcode);
+    }
+    if (options.read_only && sqe.opcode != nvme::io_opcode::kRead) {
+        return refuse(StatusCode::namespace_write_protected);
     }
     switch (sqe.opcode) {
     case nvme::io_opcode::kRead:
     case nvme::io_opcode::kWrite:
     case nvme::io_opcode::kWriteZeroes:
-        return plan_blocks(*space, subsystem.options().mdts, sqe);
-    case nvme::io_opcode::kDatasetManagement:
-        return plan_deallocate(*space, sqe);
+        return plan_blocks(*space, options, sqe);
     default:
-        return refuse(StatusCode::invalid_opcode);
+        return plan_deallocate(*space, sqe);
     }
 }
 
-Status deallocate(Namespace& space, std::span<const nvme::DsmRange> ranges) {
+Status deallocate(Namespace& space, std::span<const nvme::DsmRange> ranges, std::uint32_t max_blocks) {
     for (const auto& range : ranges) {
+        if (max_blocks != 0 && range.blocks > max_blocks) {
+            return Status(StatusCode::command_size_limit_exceeded, true);
+        }
         if (!is_inside(space, range.slba, range.blocks)) {
             return Status(StatusCode::lba_out_of_range, true);
         }

@@ -23,7 +23,8 @@ struct IoPlan {
 
 IoPlan plan_io(const Subsystem& subsystem, const Listener& listener, const nvme::Sqe& sqe);
 
-/// Zeroes the ranges of a Dataset Management command; on an error some of them may have been.
-nvme::Status deallocate(Namespace& space, std::span<const nvme::DsmRange> ranges);
+/// Zeroes the ranges of a Dataset Management command; on an error some of them may have been. `max_blocks` of
+/// each: 0 = no limit.
+nvme::Status deallocate(Namespace& space, std::span<const nvme::DsmRange> ranges, std::uint32_t max_blocks);
 
 } // namespace mpath::target

@@ -18,6 +18,7 @@ struct Counters {
     std::uint64_t read_bytes = 0;
     std::uint64_t writes = 0;
     std::uint64_t write_bytes = 0;
+    std::uint64_t fua_writes = 0; ///< of the writes, those with Force Unit Access
     std::uint64_t flushes = 0;
     std::uint64_t deallocates = 0; ///< Dataset Management commands
     std::uint64_t write_zeroes = 0;

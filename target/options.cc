@@ -72,11 +72,14 @@ Result<void> read_attribute(std::string_view text, ListenerOptions& listener) {
     if (key == "delay") {
         return parse_duration(value).map([&](Nanoseconds delay) { listener.delay = delay; });
     }
+    if (key == "break") {
+        return parse_break(value).map([&](const Break& breach) { listener.breach = breach; });
+    }
     if (key == "flip") {
         return parse_flip(value, listener.flips);
     }
-    return failure(EINVAL,
-                   "'{}' is not a listener's attribute, there are name=, ana=, delay= and flip=", text);
+    return failure(
+        EINVAL, "'{}' is not a listener's attribute, there are name=, ana=, delay=, flip= and break=", text);
 }
 
 bool is_power_of_two_between(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
@@ -96,12 +99,18 @@ Result<void> check_listeners(Options& options) {
                 listener.name = fmt::format("{}{}", prefix, i);
             }
             if (!names.insert(listener.name).second) {
-                return failure(EINVAL, "two listeners are named '{}', give each its own name=",
-                               listener.name);
+                return failure(EINVAL,
+                               "two listeners are named '{}', give each its own name=", listener.name);
             }
         }
         return {};
     };
+    for (const auto& listener : options.listeners) {
+        if (options.reorder && listener.breach.what != Misdeed::none) {
+            return failure(EINVAL, "what is done wrong needs answers in their order: take --break without "
+                                   "--vary and --reorder");
+        }
+    }
     auto named = name_all(options.listeners, "p");
     return named ? name_all(options.discovery.listeners, "discovery") : named;
 }
@@ -116,6 +125,16 @@ Result<void> check_namespaces(const Options& options) {
     if (options.size == 0 || options.size % options.block_size != 0) {
         return failure(EINVAL, "size {} is not a multiple of the block size {}", options.size,
                        options.block_size);
+    }
+    if (options.preferred_write > 65536 || options.optimal_write > 65536) {
+        return failure(EINVAL, "write sizes of {} and {} blocks cannot be announced, at most 65536 can",
+                       options.preferred_write, options.optimal_write);
+    }
+    if (options.max_write_zeroes != 0 &&
+        !is_power_of_two_between(options.max_write_zeroes, std::max(8192U, options.block_size), 1U << 31)) {
+        return failure(EINVAL,
+                       "Write Zeroes limit {} is not a power of two of at least 8192 bytes and a block",
+                       options.max_write_zeroes);
     }
     if (options.protection > 3 || (options.protection != 0 && options.metadata < 8)) {
         return failure(EINVAL,
@@ -261,7 +280,7 @@ Result<ListenerOptions> parse_listener(std::string_view text) {
 Result<Options> checked(Options options) {
     if (options.vary) {
         options.r2t_size = options.c2h_size = options.segment = kRandomSize;
-        options.max_r2t = kRandomSize;
+        options.max_r2t = std::numeric_limits<std::uint32_t>::max();
         options.reorder = true;
     }
     auto fine = check_listeners(options);

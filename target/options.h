@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "nvme/wire/log_page.h"
+#include "target/misdeed.h"
 
 namespace mpath::target {
 
@@ -37,6 +38,7 @@ struct ListenerOptions {
     nvme::AnaState ana = nvme::AnaState::optimized;
     Nanoseconds delay = 0; ///< added to every I/O command's answer
     Flips flips;
+    Break breach;
 };
 
 /// What the discovery service, which every listener serves, is to say.
@@ -64,7 +66,15 @@ struct Options {
     bool null = false;                 ///< no storage: reads give a constant pattern, writes are discarded
     std::uint16_t metadata = 0;        ///< announced bytes per block; a namespace with metadata refuses I/O
     std::uint8_t protection = 0;       ///< announced protection information type; needs metadata
-    std::string device_id;             ///< identities are derived from this text; empty: random ones
+    bool read_only = false;            ///< write protected
+    std::uint16_t noiob = 0; ///< blocks of the announced I/O boundary; 0 = none. Crossing it is fine
+    std::uint32_t preferred_write = 0; ///< NPWG and NPWA: blocks, at most 65536; 0 = not said
+    std::uint32_t optimal_write = 0;   ///< NOWS: blocks, at most 65536; 0 = not said
+    bool trim = true;                  ///< Dataset Management
+    std::uint32_t max_trim = 0;        ///< DMRSL: blocks of one range; 0 = no limit
+    bool write_zeroes = true;
+    std::uint32_t max_write_zeroes = 0; ///< WZSL: bytes, 4096 times a power of two; 0 = no limit
+    std::string device_id;              ///< identities are derived from this text; empty: random ones
     bool announce_uuid = true;
     bool announce_nguid = true;
     bool announce_eui64 = true;
@@ -112,7 +122,8 @@ Result<Nanoseconds> parse_duration(std::string_view text);
 Result<nvme::AnaState> parse_ana(std::string_view text);
 std::string_view to_string(nvme::AnaState state);
 
-/// "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION][,flip=WHAT:N]"; IPv6 addresses in brackets.
+/// "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION][,flip=WHAT:N][,break=WHAT[:N]]"; IPv6 addresses in
+/// brackets.
 Result<ListenerOptions> parse_listener(std::string_view text);
 
 /// Fills in listeners' names and refuses what cannot be served, one sentence for the first fault.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 
 #include "base/crc32c.h"
@@ -45,22 +46,20 @@ void PduWriter::put(Pdu& pdu) {
     if (plain_) {
         queue_.append(&pdu, sizeof(pdu));
     } else {
-        put_decorated({reinterpret_cast<std::byte*>(&pdu), sizeof(pdu)});
+        const bool has_data = pdu.common.pdo != 0; // PDO is behind the header's digest
+        put_decorated({reinterpret_cast<std::byte*>(&pdu), sizeof(pdu)},
+                      has_data ? data_digest_size() : header_digest_size());
     }
 }
 
-void PduWriter::put_decorated(std::span<std::byte> header) {
+/// `digests`: bytes of digests that PLEN has to count and does not.
+void PduWriter::put_decorated(std::span<std::byte> header, std::uint32_t digests) {
     nvme::CommonHeader common;
     std::memcpy(&common, header.data(), sizeof(common));
     const bool has_data = common.pdo != 0;
-    if (header_digest_) {
-        common.flags |= nvme::pdu_flag::kHeaderDigest;
-        common.plen = common.plen + (has_data ? 0 : kDigestSize); // with data it lies before PDO
-    }
-    if (data_digest_ && has_data) {
-        common.flags |= nvme::pdu_flag::kDataDigest;
-        common.plen = common.plen + kDigestSize;
-    }
+    common.flags |= static_cast<std::uint8_t>((header_digest_ ? nvme::pdu_flag::kHeaderDigest : 0) |
+                                              (data_digest_ && has_data ? nvme::pdu_flag::kDataDigest : 0));
+    common.plen = common.plen + digests;
     std::memcpy(header.data(), &common, sizeof(common));
     const Le32 digest(header_digest_ ? crc32c(header) : 0);
     if (is_due(flips_.header)) {
@@ -76,6 +75,16 @@ void PduWriter::put_decorated(std::span<std::byte> header) {
         queue_.append(kPadding.data(), common.pdo - written);
         flip_data_ = is_due(flips_.data);
         digest_ = kCrc32cBegin;
+    }
+}
+
+void PduWriter::raw(std::span<std::byte> header, std::span<const std::byte> bytes) {
+    put_decorated(header, 0);
+    if (!bytes.empty()) {
+        data(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
+    }
+    if (header[offsetof(nvme::CommonHeader, pdo)] != std::byte{0}) {
+        data_end();
     }
 }
 

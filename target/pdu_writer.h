@@ -48,13 +48,21 @@ public:
     /// Data made for this answer; copied.
     void built_data(std::uint16_t cid, std::span<const std::byte> data);
 
+    /// A PDU that may be wrong: digests are added and data begins at PDO, but HLEN, PDO and PLEN are the
+    /// caller's, who has to count digests in.
+    void raw(std::span<std::byte> header, std::span<const std::byte> data);
+    [[nodiscard]] std::uint32_t header_digest_size() const { return header_digest_ ? kDigestSize : 0; }
+    [[nodiscard]] std::uint32_t data_digest_size() const { return data_digest_ ? kDigestSize : 0; }
+    /// Where C2HData has its data, unless more padding is put before it.
+    [[nodiscard]] std::uint8_t data_offset() const { return data_offset_; }
+
     /// From now on PDUs are counted, and those that `flips` names have one bit wrong.
     void arm(const Flips& flips);
 
 private:
     template <typename Pdu>
     void put(Pdu& pdu);
-    void put_decorated(std::span<std::byte> header);
+    void put_decorated(std::span<std::byte> header, std::uint32_t digests);
     void c2h_header(const ReadPiece& piece);
     void data(const std::byte* bytes, std::uint32_t count);
     void data_end();

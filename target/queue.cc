@@ -61,6 +61,7 @@ std::uint16_t Queue::take_slot(const nvme::Sqe& sqe) {
     command.asked = 0;
     command.received = 0;
     command.open_r2ts = 0;
+    command.misdeed = Misdeed::none;
     cids_.set(sqe.cid);
     return slot;
 }
@@ -165,6 +166,7 @@ std::byte* Queue::destination(Command& command, std::uint32_t offset) const {
 
 void Queue::set_max_r2t(std::uint32_t max_r2t) {
     const Options& options = subsystem_.options();
+    hosts_max_r2t_ = max_r2t;
     // However deep the queue, there are tags for all of them.
     max_r2t_ = std::min({max_r2t, options.max_r2t, std::max(1U, 32768 / options.queue_size)});
 }
@@ -177,15 +179,30 @@ std::uint32_t Queue::r2t_step(std::uint32_t left) {
     return step == kRandomSize ? variation_->size(left) : std::min(step, left);
 }
 
+/// `told`: the length that the host is told.
+void Queue::open_r2t(std::uint16_t slot, std::uint32_t offset, std::uint32_t length, std::uint32_t told) {
+    Command& command = commands_[slot];
+    const std::uint16_t tag = r2ts_.open(slot, command.sqe.cid, offset, length);
+    writer_.r2t(command.sqe.cid, tag, offset, told);
+    command.asked = offset + length;
+    ++command.open_r2ts;
+}
+
 void Queue::ask_for_data(std::uint16_t slot) {
     Command& command = commands_[slot];
+    if (misbehaviour_ != nullptr) {
+        if (command.asked == 0) {
+            command.misdeed = misbehaviour_->next(Victims::r2t_writes);
+        }
+        if (command.misdeed != Misdeed::none && command.misdeed != Misdeed::early_error) {
+            ask_wrongly(slot);
+            return;
+        }
+    }
     const std::uint32_t most = subsystem_.options().vary ? 1 + variation_->pick(max_r2t_) : max_r2t_;
     while (command.asked < command.plan.from_host && command.open_r2ts < most) {
         const std::uint32_t length = r2t_step(command.plan.from_host - command.asked);
-        const std::uint16_t tag = r2ts_.open(slot, command.sqe.cid, command.asked, length);
-        writer_.r2t(command.sqe.cid, tag, command.asked, length);
-        command.asked += length;
-        ++command.open_r2ts;
+        open_r2t(slot, command.asked, length, length);
     }
 }
 
@@ -238,7 +255,9 @@ void Queue::payload_received(bool intact, Nanoseconds now) {
     }
     command.received += receiving_bytes_;
     command.open_r2ts -= answered_r2t ? 1 : 0;
-    if (command.received == command.plan.from_host) {
+    if (command.misdeed == Misdeed::early_error) {
+        fail_early(slot);
+    } else if (command.received == command.plan.from_host) {
         data_complete(slot, now);
     } else if (answered_r2t) {
         ask_for_data(slot);

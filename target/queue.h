@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +18,11 @@
 #include "nvme/wire/pdu.h"
 #include "nvme/wire/status.h"
 #include "target/admin.h"
+#include "target/answer_mixer.h"
 #include "target/controller.h"
 #include "target/frame.h"
 #include "target/io_command.h"
+#include "target/misbehave.h"
 #include "target/pdu_writer.h"
 #include "target/r2t_table.h"
 #include "target/subsystem.h"
@@ -59,7 +62,16 @@ public:
     /// Carries out the commands whose delay is over.
     void expire(Nanoseconds now);
     static constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
-    [[nodiscard]] Nanoseconds next_due() const { return delayed_.empty() ? kNever : delayed_.front().due; }
+    [[nodiscard]] Nanoseconds next_due() const {
+        const Nanoseconds delayed = delayed_.empty() ? kNever : delayed_.front().due;
+        return mixer_ == nullptr ? delayed : std::min(delayed, mixer_->due());
+    }
+    /// At the end of each round: writes answers that were kept for mixing.
+    void release(Nanoseconds now) {
+        if (mixer_ != nullptr) {
+            mixer_->release(now, flow_control_ ? static_cast<std::uint16_t>(head_) : 0);
+        }
+    }
 
     /// False: its association has ended, or was reset since this queue was connected.
     [[nodiscard]] bool alive() const;
@@ -75,6 +87,7 @@ private:
         std::uint32_t asked = 0;    ///< bytes of the host's data that were asked for
         std::uint32_t received = 0; ///< bytes of it that have come
         std::uint32_t open_r2ts = 0;
+        Misdeed misdeed = Misdeed::none; ///< to do while its data is asked for
         std::vector<std::byte> buffer; ///< host data that is not a namespace's; kept for the slot's next one
     };
     struct Delayed {
@@ -89,15 +102,25 @@ private:
     [[nodiscard]] std::byte* destination(Command& command, std::uint32_t offset) const;
     void ask_for_data(std::uint16_t slot);
     [[nodiscard]] std::uint32_t r2t_step(std::uint32_t left);
+    void open_r2t(std::uint16_t slot, std::uint32_t offset, std::uint32_t length, std::uint32_t told);
     void data_complete(std::uint16_t slot, Nanoseconds now);
 
     void execute(std::uint16_t slot, Nanoseconds now);
     void execute_io(Command& command);
+    void answer_read(const Command& command);
+    void finish(std::uint16_t slot);
     Answer execute_fabrics(Command& command, Nanoseconds now);
     Answer execute_connect(Command& command, Nanoseconds now);
     void answer(const Command& command, const Answer& with);
     void respond(const Command& command, nvme::Status status, std::uint32_t dw0 = 0, std::uint32_t dw1 = 0);
+    [[nodiscard]] nvme::Cqe completion(const Command& command, nvme::Status status, std::uint32_t dw0,
+                                       std::uint32_t dw1) const;
+    void begin_io();
     void set_size(std::uint32_t entries);
+
+    void ask_wrongly(std::uint16_t slot);
+    void execute_wrongly(Command& command);
+    void fail_early(std::uint16_t slot);
 
     Subsystem& subsystem_;
     Listener& listener_;
@@ -116,7 +139,10 @@ private:
     std::bitset<65536> cids_; ///< of the commands outstanding
     std::deque<Delayed> delayed_;
 
+    std::unique_ptr<AnswerMixer> mixer_;         ///< nullptr: answers leave as they are made
+    std::unique_ptr<Misbehaviour> misbehaviour_; ///< nullptr: everything is done right
     R2tTable r2ts_;
+    std::uint32_t hosts_max_r2t_ = 1;   ///< what it allows
     std::uint32_t max_r2t_ = 1;         ///< at a time for one command
     bool receiving_capsule_ = false;    ///< the payload being received is of a capsule, or else of an R2T
     std::uint16_t receiving_ = 0;       ///< its slot, or the R2T's tag

@@ -15,8 +15,10 @@ void Queue::execute(std::uint16_t slot, Nanoseconds now) {
     Command& command = commands_[slot];
     if (!command.plan.status.ok()) {
         respond(command, command.plan.status);
-    } else if (command.is_io) {
+    } else if (command.is_io && misbehaviour_ == nullptr) {
         execute_io(command);
+    } else if (command.is_io) {
+        execute_wrongly(command);
     } else {
         const Answer result = command.sqe.opcode == nvme::kFabricsOpcode
                                   ? execute_fabrics(command, now)
@@ -26,9 +28,24 @@ void Queue::execute(std::uint16_t slot, Nanoseconds now) {
         }
         answer(commands_[slot], result);                                // a Connect has moved the commands
         if (role_ == Role::io && commands_[slot].plan.from_host != 0) { // it was the Connect
-            writer_.arm(listener_.options.flips);
+            begin_io();
         }
     }
+    finish(slot);
+}
+
+/// From now on, what the options say of I/O connections holds.
+void Queue::begin_io() {
+    writer_.arm(listener_.options.flips);
+    if (subsystem_.options().reorder) {
+        mixer_ = std::make_unique<AnswerMixer>(writer_, *variation_);
+    }
+    if (listener_.options.breach.what != Misdeed::none) {
+        misbehaviour_ = std::make_unique<Misbehaviour>(listener_.options.breach);
+    }
+}
+
+void Queue::finish(std::uint16_t slot) {
     if (commands_[slot].owns_cid) {
         cids_.reset(commands_[slot].sqe.cid);
     }
@@ -40,21 +57,15 @@ void Queue::execute_io(Command& command) {
     Counters& counters = listener_.counters;
     Status status;
     switch (command.sqe.opcode) {
-    case nvme::io_opcode::kRead: {
+    case nvme::io_opcode::kRead:
         ++counters.reads;
         counters.read_bytes += plan.length;
-        const Options& options = subsystem_.options();
-        const bool success = !flow_control_ && options.success_flag && (!options.vary || variation_->coin());
-        writer_.read_data(command.sqe.cid, *plan.space, plan.offset, static_cast<std::uint32_t>(plan.length),
-                          success);
-        if (success) {
-            return;
-        }
-        break;
-    }
+        answer_read(command);
+        return;
     case nvme::io_opcode::kWrite:
         ++counters.writes;
         counters.write_bytes += plan.length;
+        counters.fua_writes += (command.sqe.cdw12 >> 16 & nvme::kForceUnitAccess) != 0 ? 1 : 0;
         break;
     case nvme::io_opcode::kWriteZeroes:
         ++counters.write_zeroes;
@@ -63,8 +74,10 @@ void Queue::execute_io(Command& command) {
     case nvme::io_opcode::kDatasetManagement:
         ++counters.deallocates;
         if ((command.sqe.cdw11 & nvme::kDsmDeallocate) != 0) {
-            status = deallocate(*plan.space, {reinterpret_cast<const nvme::DsmRange*>(command.buffer.data()),
-                                              plan.from_host / sizeof(nvme::DsmRange)});
+            status = deallocate(*plan.space,
+                                {reinterpret_cast<const nvme::DsmRange*>(command.buffer.data()),
+                                 plan.from_host / sizeof(nvme::DsmRange)},
+                                subsystem_.options().max_trim);
         }
         break;
     default:
@@ -72,6 +85,25 @@ void Queue::execute_io(Command& command) {
         break; // memory is as durable as it gets
     }
     respond(command, status);
+}
+
+void Queue::answer_read(const Command& command) {
+    const IoPlan& plan = command.plan;
+    const Options& options = subsystem_.options();
+    const bool success = !flow_control_ && options.success_flag && (!options.vary || variation_->coin());
+    const auto length = static_cast<std::uint32_t>(plan.length);
+    if (mixer_ != nullptr) {
+        mixer_->add({.cqe = completion(command, Status(), 0, 0),
+                     .from = plan.space,
+                     .offset = plan.offset,
+                     .length = length,
+                     .success = success});
+        return;
+    }
+    writer_.read_data(command.sqe.cid, *plan.space, plan.offset, length, success);
+    if (!success) {
+        respond(command, Status());
+    }
 }
 
 Answer Queue::execute_fabrics(Command& command, Nanoseconds now) {
@@ -123,7 +155,8 @@ void Queue::answer(const Command& command, const Answer& with) {
     respond(command, with.status, with.dw0, with.dw1);
 }
 
-void Queue::respond(const Command& command, Status status, std::uint32_t dw0, std::uint32_t dw1) {
+nvme::Cqe Queue::completion(const Command& command, Status status, std::uint32_t dw0,
+                            std::uint32_t dw1) const {
     const bool is_connect = command.sqe.opcode == nvme::kFabricsOpcode && command.plan.from_host != 0;
     nvme::Cqe cqe;
     cqe.dw0 = dw0;
@@ -135,7 +168,16 @@ void Queue::respond(const Command& command, Status status, std::uint32_t dw0, st
     }
     cqe.cid = command.sqe.cid;
     cqe.status = status.to_cqe();
-    writer_.capsule_resp(cqe);
+    return cqe;
+}
+
+void Queue::respond(const Command& command, Status status, std::uint32_t dw0, std::uint32_t dw1) {
+    const nvme::Cqe cqe = completion(command, status, dw0, dw1);
+    if (mixer_ != nullptr) {
+        mixer_->add({.cqe = cqe});
+    } else {
+        writer_.capsule_resp(cqe);
+    }
     if (!status.ok()) {
         ++listener_.counters.refused;
     }

@@ -177,6 +177,7 @@ MPATH_AT(LbaFormat, metadata_size, 0);
 MPATH_AT(LbaFormat, lbads, 2);
 MPATH_AT(LbaFormat, rp, 3);
 
+inline constexpr std::uint8_t kNsfeatPreferences = 1U << 4; ///< OPTPERF: npwg, npwa, npdg, npda, nows are valid
 inline constexpr std::uint8_t kNmicShared = 1U << 0;
 inline constexpr std::uint8_t kNsattrWriteProtected = 1U << 0;
 inline constexpr std::uint8_t kDlfeatReadsZeroes = 0x01; ///< deallocated blocks read as zeroes
@@ -197,7 +198,13 @@ struct IdentifyNamespace {
     std::uint8_t dlfeat = 0;
     std::array<std::uint8_t, 12> reserved34{};
     Le16 noiob; ///< blocks of the optimal I/O boundary; 0 = none
-    std::array<std::uint8_t, 44> reserved48{};
+    std::array<std::uint8_t, 16> reserved48{};
+    Le16 npwg; ///< preferred granularity of writes: blocks, 0's based; this and nows only with kNsfeatPreferences
+    Le16 npwa; ///< and their alignment
+    Le16 npdg; ///< preferred granularity of deallocation: blocks, 0's based
+    Le16 npda; ///< and its alignment
+    Le16 nows; ///< optimal size of writes: blocks, 0's based
+    std::array<std::uint8_t, 18> reserved74{};
     Le32 anagrpid;
     std::array<std::uint8_t, 3> reserved96{};
     std::uint8_t nsattr = 0;
@@ -228,6 +235,11 @@ MPATH_AT(IdentifyNamespace, rescap, 31);
 MPATH_AT(IdentifyNamespace, fpi, 32);
 MPATH_AT(IdentifyNamespace, dlfeat, 33);
 MPATH_AT(IdentifyNamespace, noiob, 46);
+MPATH_AT(IdentifyNamespace, npwg, 64);
+MPATH_AT(IdentifyNamespace, npwa, 66);
+MPATH_AT(IdentifyNamespace, npdg, 68);
+MPATH_AT(IdentifyNamespace, npda, 70);
+MPATH_AT(IdentifyNamespace, nows, 72);
 MPATH_AT(IdentifyNamespace, anagrpid, 92);
 MPATH_AT(IdentifyNamespace, nsattr, 99);
 MPATH_AT(IdentifyNamespace, nvmsetid, 100);

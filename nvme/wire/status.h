@@ -32,6 +32,7 @@ enum class StatusCode : std::uint16_t {
     sgl_offset_invalid = 0x016,
     keep_alive_expired = 0x019,
     keep_alive_invalid = 0x01a,
+    namespace_write_protected = 0x020,
     command_interrupted = 0x021,
     transient_transport_error = 0x022,
     lba_out_of_range = 0x080,
@@ -46,6 +47,7 @@ enum class StatusCode : std::uint16_t {
     connect_busy = 0x181,
     connect_invalid_parameters = 0x182,
     connect_restart_discovery = 0x183,
+    command_size_limit_exceeded = 0x183, ///< of I/O commands
     connect_invalid_host = 0x184,
     invalid_queue_type = 0x185,
     discover_restart = 0x190,

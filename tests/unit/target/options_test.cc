@@ -19,6 +19,26 @@ TEST(TargetOptions, SizesTakeAUnit) {
     }
 }
 
+TEST(TargetOptions, StepsMayBeRandom) {
+    EXPECT_EQ(parse_step("random").value(), kRandomSize);
+    EXPECT_EQ(parse_step("4k").value(), 4096U);
+    EXPECT_EQ(parse_step("1001").value(), 1001U);
+    for (const char* text : {"", "Random", "4G", "-1"}) {
+        EXPECT_FALSE(parse_step(text)) << text;
+    }
+}
+
+TEST(TargetOptions, VaryingTurnsEveryChoiceOn) {
+    Options options;
+    options.vary = true;
+    const auto fine = checked(options);
+    ASSERT_TRUE(fine);
+    EXPECT_EQ(fine->r2t_size, kRandomSize);
+    EXPECT_EQ(fine->c2h_size, kRandomSize);
+    EXPECT_EQ(fine->segment, kRandomSize);
+    EXPECT_TRUE(fine->reorder);
+}
+
 TEST(TargetOptions, DurationsNeedAUnit) {
     const std::pair<const char*, Nanoseconds> table[] = {
         {"0", 0}, {"50ns", 50}, {"200us", 200'000}, {"1.5ms", 1'500'000}, {"2s", 2 * kSecond},
@@ -75,6 +95,14 @@ TEST(TargetOptions, WhatCannotBeServedIsRefused) {
         {"protection without metadata", [](Options& o) { o.protection = 1; }},
         {"small MAXH2CDATA", [](Options& o) { o.max_h2c_data = 2048; }},
         {"CPDA", [](Options& o) { o.cpda = 32; }},
+        {"R2T size", [](Options& o) { o.r2t_size = 1001; }},
+        {"no R2T at all", [](Options& o) { o.max_r2t = 0; }},
+        {"Write Zeroes limit", [](Options& o) { o.max_write_zeroes = 10000; }},
+        {"NOWS", [](Options& o) { o.optimal_write = 65537; }},
+        {"misdeed out of order",
+         [](Options& o) {
+             o.reorder = true, o.listeners.resize(1), o.listeners[0].breach.what = Misdeed::hlen;
+         }},
         {"queue of one", [](Options& o) { o.queue_size = 1; }},
         {"long NQN", [](Options& o) { o.subnqn = std::string(224, 'n'); }},
         {"equal names", [](Options& o) { o.listeners.resize(2), o.listeners[0].name = "p1"; }},
