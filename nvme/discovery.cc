@@ -35,8 +35,7 @@ struct Referral {
 
 class Crawl {
 public:
-    Crawl(net::Reactor& reactor, DiscoveryOptions options)
-        : reactor_(reactor), options_(std::move(options)) {}
+    Crawl(net::Reactor& reactor, BriefOptions options) : reactor_(reactor), options_(std::move(options)) {}
 
     net::Task<Result<Discovery>> run(std::string host, std::vector<std::uint16_t> ports) {
         const Result<DiscoveryAnswer> first = co_await ask_first(host, ports);
@@ -67,7 +66,7 @@ private:
             if (!addresses) {
                 co_return tl::unexpected<Error>(addresses.error()); // for every port alike
             }
-            DiscoveryOptions options = options_;
+            BriefOptions options = options_;
             if (i + 1 < ports.size()) {
                 options.timeout = std::min(options.timeout, kFirstPortPatience);
             }
@@ -122,7 +121,7 @@ private:
     }
 
     net::Reactor& reactor_;
-    DiscoveryOptions options_;
+    BriefOptions options_;
     Discovery found_;
     std::deque<Referral> referrals_;
     std::set<std::string> visited_; ///< "address:port" of services, whether they answered or not
@@ -132,7 +131,7 @@ private:
 } // namespace
 
 net::Task<Result<Discovery>> discover(net::Reactor& reactor, std::string host,
-                                      std::vector<std::uint16_t> ports, DiscoveryOptions options) {
+                                      std::vector<std::uint16_t> ports, BriefOptions options) {
     Crawl crawl(reactor, std::move(options));
     co_return co_await crawl.run(std::move(host), std::move(ports));
 }

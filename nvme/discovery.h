@@ -36,6 +36,6 @@ struct Discovery {
 /// service referred to, once. Blocks while the host's name is resolved. Fails only when the first service
 /// can't be asked, with a sentence for each port tried.
 net::Task<Result<Discovery>> discover(net::Reactor& reactor, std::string host,
-                                      std::vector<std::uint16_t> ports, DiscoveryOptions options);
+                                      std::vector<std::uint16_t> ports, BriefOptions options);
 
 } // namespace mpath::nvme

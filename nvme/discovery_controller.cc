@@ -4,17 +4,12 @@
 #include <algorithm>
 
 #include "nvme/admin_command.h"
-#include "nvme/admin_queue.h"
-#include "nvme/controller_enable.h"
-#include "nvme/queue_connect.h"
 
 namespace mpath::nvme {
 namespace {
 
-constexpr std::uint16_t kAdminQueueSize = 32;
-constexpr int kAttempts = 8;              ///< at a log that changes while it is read
-constexpr std::size_t kMaxPiece = 4096;   ///< bytes of one command; no MDTS is lower
-constexpr Nanoseconds kGoodbye = kSecond; ///< for shutting down, of which nothing depends
+constexpr int kAttempts = 8;            ///< at a log that changes while it is read
+constexpr std::size_t kMaxPiece = 4096; ///< bytes of one command; no MDTS is lower
 
 class LogReader {
 public:
@@ -86,42 +81,22 @@ private:
     Nanoseconds deadline_;
 };
 
-net::Task<Result<std::vector<DiscoveryEntry>>> read_log(AdminQueue& admin, Nanoseconds deadline) {
-    const Result<EnabledController> enabled =
-        co_await enable_controller(admin, CommandSet::admin_only, deadline);
-    if (!enabled) {
-        co_return tl::unexpected<Error>(enabled.error());
-    }
-    LogReader reader(admin, deadline);
-    auto entries = co_await reader.read();
-    if (!admin.closing()) {
-        const Nanoseconds until = admin.reactor().clock().now() + kGoodbye;
-        co_await shut_down_controller(admin, enabled->configuration, until);
-    }
-    co_return entries;
-}
-
 } // namespace
 
 net::Task<Result<DiscoveryAnswer>> ask_discovery_service(net::Reactor& reactor,
                                                          std::span<const net::SocketAddress> addresses,
-                                                         std::string nqn, DiscoveryOptions options) {
+                                                         std::string nqn, BriefOptions options) {
     const Nanoseconds deadline = reactor.clock().now() + options.timeout;
-    ConnectRequest request;
-    request.subsystem_nqn = std::move(nqn);
-    request.host = options.host;
-    request.queue_size = kAdminQueueSize;
-    request.socket = options.socket;
-    request.pdu = options.pdu;
-    Result<ConnectedQueue> queue = co_await connect_queue(reactor, addresses, request, deadline);
-    if (!queue) {
-        co_return tl::unexpected<Error>(queue.error()); // names the address itself
+    auto association = co_await BriefAssociation::open(reactor, addresses, std::move(nqn),
+                                                       CommandSet::admin_only, options, deadline);
+    if (!association) {
+        co_return tl::unexpected<Error>(association.error());
     }
+    LogReader reader((*association)->admin(), deadline);
+    auto entries = co_await reader.read();
+    co_await (*association)->end();
     DiscoveryAnswer answer;
-    answer.address = queue->address;
-    AdminQueue admin(reactor, std::move(*queue), [](const Error&) {});
-    auto entries = co_await read_log(admin, deadline);
-    co_await admin.close();
+    answer.address = (*association)->address();
     if (!entries) {
         co_return failure_in(answer.address, entries.error());
     }

@@ -88,7 +88,7 @@ protected:
 
     SystemClock clock_;
     std::unique_ptr<net::Reactor> reactor_ = std::move(*net::make_reactor(clock_, 8));
-    DiscoveryOptions options_;
+    BriefOptions options_;
 };
 
 TEST_F(DiscoveryTest, finds_every_listener_whichever_is_asked) {
