@@ -177,7 +177,7 @@ MPATH_AT(LbaFormat, metadata_size, 0);
 MPATH_AT(LbaFormat, lbads, 2);
 MPATH_AT(LbaFormat, rp, 3);
 
-inline constexpr std::uint8_t kNsfeatPreferences = 1U << 4; ///< OPTPERF: npwg, npwa, npdg, npda, nows are valid
+inline constexpr std::uint8_t kNsfeatPreferences = 1U << 4; ///< OPTPERF: NPWG to NOWS are valid
 inline constexpr std::uint8_t kNmicShared = 1U << 0;
 inline constexpr std::uint8_t kNsattrWriteProtected = 1U << 0;
 inline constexpr std::uint8_t kDlfeatReadsZeroes = 0x01; ///< deallocated blocks read as zeroes
@@ -199,7 +199,7 @@ struct IdentifyNamespace {
     std::array<std::uint8_t, 12> reserved34{};
     Le16 noiob; ///< blocks of the optimal I/O boundary; 0 = none
     std::array<std::uint8_t, 16> reserved48{};
-    Le16 npwg; ///< preferred granularity of writes: blocks, 0's based; this and nows only with kNsfeatPreferences
+    Le16 npwg; ///< preferred granularity of writes: blocks, 0's based
     Le16 npwa; ///< and their alignment
     Le16 npdg; ///< preferred granularity of deallocation: blocks, 0's based
     Le16 npda; ///< and its alignment

@@ -90,6 +90,11 @@ TEST(WireLayout, IdentifyNamespaceIsThatOfLibnvme) {
     EXPECT_SAME_FIELD(IdentifyNamespace, dlfeat, Theirs, dlfeat);
     EXPECT_SAME_FIELD(IdentifyNamespace, noiob, Theirs, noiob);
     EXPECT_SAME_FIELD(IdentifyNamespace, anagrpid, Theirs, anagrpid);
+    EXPECT_SAME_FIELD(IdentifyNamespace, npwg, Theirs, npwg);
+    EXPECT_SAME_FIELD(IdentifyNamespace, npwa, Theirs, npwa);
+    EXPECT_SAME_FIELD(IdentifyNamespace, npdg, Theirs, npdg);
+    EXPECT_SAME_FIELD(IdentifyNamespace, npda, Theirs, npda);
+    EXPECT_SAME_FIELD(IdentifyNamespace, nows, Theirs, nows);
     EXPECT_SAME_FIELD(IdentifyNamespace, nsattr, Theirs, nsattr);
     EXPECT_SAME_FIELD(IdentifyNamespace, nvmsetid, Theirs, nvmsetid);
     EXPECT_SAME_FIELD(IdentifyNamespace, endgid, Theirs, endgid);
