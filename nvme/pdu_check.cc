@@ -59,7 +59,7 @@ PduVerdict check_data(std::span<const std::byte> bytes, const CommonHeader& comm
     if (common.pdo < header || common.pdo > kMaxPdo || common.pdo % 4 != 0) {
         return wrong(kBadPdo);
     }
-    if (agreed.hpda != 0 && common.pdo % ((agreed.hpda + 1U) * 4U) != 0) {
+    if (agreed.hpda != 0 && common.pdo % alignment_bytes(agreed.hpda) != 0) {
         return wrong(kUnalignedPdo);
     }
     if (bytes.size() < header) {

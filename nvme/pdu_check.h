@@ -39,7 +39,7 @@ inline void store_digest(std::span<const std::byte> covered, std::byte* digest) 
 
 /// Where data begins behind `header` bytes (the digest included): alignment in dwords, 0's based.
 constexpr std::size_t data_start(std::size_t header, std::uint8_t alignment) noexcept {
-    const std::size_t unit = (alignment + 1U) * 4U;
+    const std::size_t unit = alignment_bytes(alignment);
     return (header + unit - 1) / unit * unit;
 }
 

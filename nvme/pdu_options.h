@@ -20,6 +20,11 @@ struct PduOptions {
     bool operator==(const PduOptions&) const = default;
 };
 
+/// What HPDA or CPDA means.
+constexpr std::uint32_t alignment_bytes(std::uint8_t dwords_0s_based) {
+    return (dwords_0s_based + 1U) * 4U;
+}
+
 /// DGST of ICReq.
 constexpr std::uint8_t digest_bits(const PduOptions& options) {
     return static_cast<std::uint8_t>((options.header_digest ? dgst::kHeader : 0) |

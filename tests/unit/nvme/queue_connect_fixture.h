@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crc32c.h"
 #include "net/async.h"
 #include "nvme/queue_connect.h"
 #include "tests/unit/nvme/scripted_peer.h"
@@ -55,16 +56,33 @@ struct ConnectCapsule {
     CapsuleCmd capsule;
     ConnectCommand command;
     ConnectData data;
+    std::vector<std::byte> padding; ///< and the header's digest in front of it
+    Le32 data_digest;               ///< 0 where the flag is clear
 };
 
 inline ConnectCapsule receive_connect(const Wire& wire) {
     ConnectCapsule received;
     received.capsule = wire.receive<CapsuleCmd>();
     received.command = std::bit_cast<ConnectCommand>(received.capsule.sqe);
-    std::vector<std::byte> padding(received.capsule.common.pdo - sizeof(CapsuleCmd));
-    wire.receive(padding);
+    received.padding.resize(received.capsule.common.pdo - sizeof(CapsuleCmd));
+    wire.receive(received.padding);
     received.data = wire.receive<ConnectData>();
+    if ((received.capsule.common.flags & pdu_flag::kDataDigest) != 0) {
+        received.data_digest = wire.receive<Le32>();
+    }
     return received;
+}
+
+/// As a peer sends it when header digests are agreed on.
+struct DigestedConnectResp {
+    CapsuleResp answer;
+    Le32 digest;
+};
+
+inline DigestedConnectResp with_digest(CapsuleResp answer) {
+    answer.common.flags = pdu_flag::kHeaderDigest;
+    answer.common.plen = sizeof(DigestedConnectResp);
+    return {answer, crc32c(std::as_bytes(std::span(&answer, 1)))};
 }
 
 /// A peer that gives `answer` to a Connect that arrives in order.

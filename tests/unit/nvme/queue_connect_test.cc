@@ -281,6 +281,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadIcResp{"cpda", [](IcResp& r) { r.cpda = 32; }, "(CPDA) of 32"},
                     BadIcResp{"header_digest", [](IcResp& r) { r.dgst = 1; }, "enables digests (DGST 1)"},
                     BadIcResp{"data_digest", [](IcResp& r) { r.dgst = 2; }, "enables digests (DGST 2)"},
+                    BadIcResp{"reserved_dgst", [](IcResp& r) { r.dgst = 4; }, "enables digests (DGST 4)"},
                     BadIcResp{"maxh2cdata_small", [](IcResp& r) { r.maxh2cdata = 4092; }, "MAXH2CDATA 4092"},
                     BadIcResp{"maxh2cdata_zero", [](IcResp& r) { r.maxh2cdata = 0; }, "MAXH2CDATA 0"},
                     BadIcResp{"maxh2cdata_odd", [](IcResp& r) { r.maxh2cdata = 4098; }, "MAXH2CDATA 4098"}),
