@@ -84,6 +84,12 @@ std::string keep_alive_text(const ControllerFacts& facts) {
     return facts.keep_alive_ms == 0 ? kAbsent : fmt::format("{} ms", facts.keep_alive_ms);
 }
 
+std::string digests_text(const ControllerFacts& facts) {
+    return facts.pdu.header_digest ? facts.pdu.data_digest ? "both" : "header"
+           : facts.pdu.data_digest ? "data"
+                                   : "none";
+}
+
 std::string group_text(const ControllerFacts& facts) {
     return facts.ana_group == 0 ? kAbsent : std::to_string(facts.ana_group);
 }
@@ -108,15 +114,16 @@ std::string legend(const std::vector<FoundPath>& paths) {
 
 std::string states(const std::vector<FoundPath>& paths) {
     Table table;
-    table.add(
-        {"path", "group", "state", "queues", "entries", "in-capsule", "MDTS", "MAXH2CDATA", "keep-alive"});
+    table.add({"path", "group", "state", "queues", "entries", "in-capsule", "MDTS", "MAXH2CDATA", "CPDA",
+               "digests", "keep-alive"});
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (paths[i].facts) {
             const ControllerFacts& facts = *paths[i].facts;
             table.add({name_of(i), group_text(facts), state_text(facts),
                        std::to_string(facts.io_queues_allowed), std::to_string(facts.max_queue_entries),
                        bytes_text(facts.in_capsule), facts.mdts == 0 ? kAbsent : bytes_text(facts.mdts),
-                       bytes_text(facts.max_h2c_data), keep_alive_text(facts)});
+                       bytes_text(facts.max_h2c_data), bytes_text(nvme::alignment_bytes(facts.cpda)),
+                       digests_text(facts), keep_alive_text(facts)});
         }
     }
     return table.text();
@@ -210,7 +217,11 @@ nlohmann::ordered_json facts_json(const ControllerFacts& facts) {
     json["state_changes_reported"] = (facts.events & nvme::async_event::kAnaChange) != 0;
     json["in_capsule"] = facts.in_capsule;
     json["max_h2c_data"] = facts.max_h2c_data;
-    json["data_alignment"] = (facts.cpda + 1) * 4;
+    json["data_alignment"] = nvme::alignment_bytes(facts.cpda);
+    json["header_digest"] = facts.pdu.header_digest;
+    json["data_digest"] = facts.pdu.data_digest;
+    json["host_data_alignment"] = nvme::alignment_bytes(facts.pdu.hpda);
+    json["max_r2t"] = facts.pdu.max_r2t;
     json["keep_alive_ms"] = or_null(facts.keep_alive_ms != 0, facts.keep_alive_ms);
     json["keep_alive_granularity_ms"] = facts.keep_alive_granularity_ms;
     json["traffic_based_keep_alive"] = facts.traffic_based_keep_alive;

@@ -91,8 +91,11 @@ record::PathConditions path_conditions(const PathSpec& path, const nvme::Control
     conditions.max_transfer = facts->mdts;
     conditions.in_capsule_bytes = facts->in_capsule;
     conditions.max_h2c_data = facts->max_h2c_data;
-    conditions.header_digest = false;
-    conditions.data_digest = false;
+    conditions.header_digest = facts->pdu.header_digest;
+    conditions.data_digest = facts->pdu.data_digest;
+    conditions.host_alignment = nvme::alignment_bytes(facts->pdu.hpda);
+    conditions.controller_alignment = nvme::alignment_bytes(facts->cpda);
+    conditions.max_r2t = facts->pdu.max_r2t;
     conditions.keep_alive_ms = facts->keep_alive_ms;
     return conditions;
 }

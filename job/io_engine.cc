@@ -261,6 +261,9 @@ void IoEngine::publish() noexcept {
         traffic.wire_bytes_received.set(now.wire_bytes_received - before.wire_bytes_received);
         traffic.payload_direct.set(now.payload_direct - before.payload_direct);
         traffic.payload_copied.set(now.payload_copied - before.payload_copied);
+        traffic.protocol_violations.set(now.protocol_violations - before.protocol_violations);
+        traffic.header_digest_errors.set(now.header_digest_errors - before.header_digest_errors);
+        traffic.data_digest_errors.set(now.data_digest_errors - before.data_digest_errors);
     }
     const ThreadUsage usage = thread_usage();
     record::JobCounters& counters = slot_.counters;

@@ -26,9 +26,16 @@ record::OperationResults copy(const record::OperationSet& counters) {
 }
 
 record::TrafficResult copy(const record::TrafficCounters& counters) {
-    return {counters.commands.get(),        counters.pdus_sent.get(),           counters.pdus_received.get(),
-            counters.wire_bytes_sent.get(), counters.wire_bytes_received.get(), counters.payload_direct.get(),
-            counters.payload_copied.get()};
+    return {counters.commands.get(),
+            counters.pdus_sent.get(),
+            counters.pdus_received.get(),
+            counters.wire_bytes_sent.get(),
+            counters.wire_bytes_received.get(),
+            counters.payload_direct.get(),
+            counters.payload_copied.get(),
+            counters.protocol_violations.get(),
+            counters.header_digest_errors.get(),
+            counters.data_digest_errors.get()};
 }
 
 record::PathConditions legend(const PathSlot& slot) {

@@ -79,6 +79,7 @@ net::Task<Result<void>> Controller::connect_admin(Nanoseconds deadline) {
     facts_.controller_id = queue->controller_id;
     facts_.max_h2c_data = queue->parameters.max_h2c_data;
     facts_.cpda = queue->parameters.cpda;
+    facts_.pdu = queue->parameters.pdu;
     facts_.keep_alive_ms = options_.keep_alive_ms;
     // I/O queues belong to the same port of the controller.
     std::erase_if(addresses_,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "nvme/pdu_options.h"
 #include "path/device.h"
 #include "path/state.h"
 
@@ -33,6 +34,7 @@ struct ControllerFacts {
     std::uint32_t in_capsule = 0;   ///< bytes of data an I/O command capsule may carry
     std::uint32_t max_h2c_data = 0; ///< bytes of one H2CData PDU
     std::uint8_t cpda = 0;          ///< alignment of our data, dwords, 0's based
+    PduOptions pdu{};               ///< as agreed on
 
     std::uint32_t keep_alive_ms = 0;             ///< as sent in Connect; 0 = none
     std::uint32_t keep_alive_granularity_ms = 0; ///< the controller rounds up to it

@@ -294,6 +294,9 @@ PathTraffic IoPath::traffic() const noexcept {
         sum.wire_bytes_received += queue.wire_statistics().bytes_received;
         sum.payload_direct += queue.wire_statistics().bytes_received_direct;
         sum.payload_copied += queue.statistics().payload_copied;
+        sum.protocol_violations += queue.statistics().protocol_violations;
+        sum.header_digest_errors += queue.statistics().header_digest_errors;
+        sum.data_digest_errors += queue.statistics().data_digest_errors;
     }
     return sum;
 }

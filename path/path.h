@@ -21,8 +21,11 @@ struct PathTraffic {
     std::uint64_t pdus_received = 0;
     std::uint64_t wire_bytes_sent = 0;
     std::uint64_t wire_bytes_received = 0;
-    std::uint64_t payload_direct = 0; ///< bytes of read data received straight into the I/O's buffer
-    std::uint64_t payload_copied = 0; ///< bytes of read data that went through a staging buffer
+    std::uint64_t payload_direct = 0;       ///< bytes of read data received straight into the I/O's buffer
+    std::uint64_t payload_copied = 0;       ///< bytes of read data that went through a staging buffer
+    std::uint64_t protocol_violations = 0;  ///< by the peer; each ended a connection
+    std::uint64_t header_digest_errors = 0; ///< likewise
+    std::uint64_t data_digest_errors = 0;   ///< PDUs whose data came damaged; each failed its command
 };
 
 /// Hears from a path on the I/O thread.

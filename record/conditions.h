@@ -34,6 +34,9 @@ struct PathConditions {
     std::optional<std::uint64_t> max_h2c_data;     ///< bytes of one H2CData PDU (MAXH2CDATA)
     std::optional<bool> header_digest;
     std::optional<bool> data_digest;
+    std::optional<std::uint64_t> host_alignment;       ///< bytes, of data the target sends (HPDA)
+    std::optional<std::uint64_t> controller_alignment; ///< bytes, of data sent to the target (CPDA)
+    std::optional<std::uint64_t> max_r2t;              ///< R2Ts outstanding for one command (MAXR2T)
     std::optional<std::uint64_t> keep_alive_ms;
 
     bool operator==(const PathConditions&) const = default;

@@ -89,8 +89,11 @@ struct TrafficCounters {
     OptionalCounter pdus_received;
     OptionalCounter wire_bytes_sent;
     OptionalCounter wire_bytes_received;
-    OptionalCounter payload_direct; ///< bytes received straight into fio's buffer
-    OptionalCounter payload_copied; ///< bytes that went through the staging buffer
+    OptionalCounter payload_direct;       ///< bytes received straight into fio's buffer
+    OptionalCounter payload_copied;       ///< bytes that went through the staging buffer
+    OptionalCounter protocol_violations;  ///< by the target; each ended a connection
+    OptionalCounter header_digest_errors; ///< likewise
+    OptionalCounter data_digest_errors;   ///< PDUs whose data came damaged; each failed its command
 };
 
 /// One path of one job.

@@ -82,6 +82,11 @@ void fields(Archive& field, Seen<Archive, TrafficResult> traffic) {
     field("wire_bytes_received", traffic.wire_bytes_received, "bytes read from the sockets");
     field("payload_direct_bytes", traffic.payload_direct, "payload received straight into fio's buffers");
     field("payload_copied_bytes", traffic.payload_copied, "payload copied from the staging buffer");
+    field("protocol_violations", traffic.protocol_violations, "by the target; each ended a connection");
+    field("header_digest_errors", traffic.header_digest_errors,
+          "headers that came damaged; each ended a connection");
+    field("data_digest_errors", traffic.data_digest_errors,
+          "PDUs whose data came damaged; each failed its command");
 }
 
 template <typename Archive>
@@ -173,6 +178,9 @@ void fields(Archive& field, Seen<Archive, PathConditions> path) {
     field("max_h2c_data_bytes", path.max_h2c_data, "of one H2CData PDU (MAXH2CDATA)");
     field("header_digest", path.header_digest, "");
     field("data_digest", path.data_digest, "");
+    field("host_alignment_bytes", path.host_alignment, "of data the target sends, as asked for (HPDA)");
+    field("controller_alignment_bytes", path.controller_alignment, "of data sent to the target (CPDA)");
+    field("max_r2t", path.max_r2t, "R2Ts the target may have outstanding for one command (MAXR2T)");
     field("keep_alive_ms", path.keep_alive_ms, "keep-alive timeout");
 }
 

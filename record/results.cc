@@ -36,6 +36,9 @@ void TrafficResult::merge(const TrafficResult& other) {
     wire_bytes_received = sum(wire_bytes_received, other.wire_bytes_received);
     payload_direct = sum(payload_direct, other.payload_direct);
     payload_copied = sum(payload_copied, other.payload_copied);
+    protocol_violations = sum(protocol_violations, other.protocol_violations);
+    header_digest_errors = sum(header_digest_errors, other.header_digest_errors);
+    data_digest_errors = sum(data_digest_errors, other.data_digest_errors);
 }
 
 std::uint64_t PathResult::error_count() const {

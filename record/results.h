@@ -85,6 +85,9 @@ struct TrafficResult {
     Maybe wire_bytes_received;
     Maybe payload_direct;
     Maybe payload_copied;
+    Maybe protocol_violations;
+    Maybe header_digest_errors;
+    Maybe data_digest_errors;
 
     void merge(const TrafficResult& other);
     bool operator==(const TrafficResult&) const = default;

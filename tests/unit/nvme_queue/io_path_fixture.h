@@ -20,6 +20,7 @@ struct PathShape {
     std::uint32_t in_capsule = 8192;
     std::uint32_t block_size = 512;
     std::uint32_t max_transfer = 8192;
+    PduOptions pdu{};
     std::uint64_t boundary = 0;
     std::uint64_t max_trim = 0;
     std::uint64_t max_write_zeroes = 0;
@@ -53,6 +54,7 @@ protected:
             queue.parameters.id = static_cast<std::uint16_t>(i + 1);
             queue.parameters.size = shape.queue_size;
             queue.parameters.in_capsule = shape.in_capsule;
+            queue.parameters.pdu = shape.pdu;
             queues.push_back(std::move(queue));
         }
         path_->attach(*reactor_, std::move(queues));

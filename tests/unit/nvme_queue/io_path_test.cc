@@ -377,5 +377,36 @@ TEST_F(IoPathData, IsCountedOnTheWireAndByTheWayItCame) {
     EXPECT_EQ(traffic.payload_direct + traffic.payload_copied, 512U + 64 * 1024U);
 }
 
+TEST_F(IoPathData, ThatCameDamagedFailsItsRequestAndIsCountedWhileThePathLives) {
+    constexpr PduOptions kDigests{.data_digest = true};
+    open({.queues = 2, .pdu = kDigests});
+    Bytes buffer(512);
+    for (std::uint32_t i = 0; i < 2; ++i) { // one on each queue
+        submit(i, Operation::read, 0, 512, buffer.data());
+        path_->flush();
+        Bytes pdu = sealed(c2h_data(receive_command(i).cid, 0, pattern(512), 0xc), kDigests);
+        pdu.back() ^= std::byte{1};
+        controllers_[i]->send(pdu);
+        ASSERT_TRUE(run_until_completed(i + 1));
+        EXPECT_EQ(requests_[i].error_class, ErrorClass::transport_error);
+    }
+    EXPECT_TRUE(path_->live());
+    EXPECT_EQ(path_->traffic().data_digest_errors, 2U);
+    EXPECT_EQ(path_->traffic().header_digest_errors, 0U);
+    EXPECT_EQ(path_->traffic().protocol_violations, 0U);
+}
+
+TEST_F(IoPathData, CountsWhatEndedThePath) {
+    open({.queues = 2, .pdu = {.header_digest = true}});
+    Bytes pdu = sealed(bytes_of(response(0)), {.header_digest = true});
+    pdu[20] ^= std::byte{1};
+    controllers_[0]->send(pdu);
+    ASSERT_TRUE(run_until([this] { return path_->closed(); }));
+    ASSERT_EQ(losses_.size(), 1U);
+    EXPECT_NE(losses_[0].find("header digest is wrong"), std::string::npos) << losses_[0];
+    EXPECT_EQ(path_->traffic().header_digest_errors, 1U);
+    EXPECT_EQ(path_->traffic().protocol_violations, 0U);
+}
+
 } // namespace
 } // namespace mpath::nvme::test

@@ -70,7 +70,7 @@ inline Record sample_record() {
     path.waits = {3, 4000, 2000};
     path.requeues = 2;
     path.errors[static_cast<std::size_t>(ErrorClass::ana_transition)] = 2;
-    path.traffic = {12'000, 12'001, 12'002, 864'000, 49'152'000, 49'000'000, 152'000};
+    path.traffic = {12'000, 12'001, 12'002, 864'000, 49'152'000, 49'000'000, 152'000, 0, 1, 2};
     path.sampled_reads = 100;
     path.all_zero_reads = 7;
     record.results.cpu = {1'000'000, 2'000'000, 30, 4, 1500};
