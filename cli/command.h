@@ -14,6 +14,7 @@ struct Command {
 };
 
 // One function a subcommand, each in its own file; main.cc lists them.
+Command add_discover(CLI::App& parent);
 Command add_paths(CLI::App& parent);
 Command add_target(CLI::App& parent);
 

@@ -14,6 +14,7 @@ namespace {
 /// In the order of the help text. A new subcommand is a file, a declaration in command.h and a line here.
 constexpr Command (*kSubcommands[])(CLI::App&) = {
     add_paths,
+    add_discover,
     add_target,
 };
 

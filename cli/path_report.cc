@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/text_table.h"
 #include "nvme/wire/identify.h"
 
 namespace mpath::cli {
@@ -15,7 +16,6 @@ namespace {
 using nvme::ControllerFacts;
 
 constexpr std::size_t kColumns = 100;
-constexpr const char* kAbsent = "–";
 
 /// "4 KiB", "1.5 GiB".
 std::string bytes_text(std::uint64_t bytes) {
@@ -48,37 +48,6 @@ std::string wrapped(const std::string& label, const std::string& text) {
     }
     return lines;
 }
-
-/// Lines of cells, each column as wide as its widest cell.
-class Table {
-public:
-    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-
-    [[nodiscard]] std::string text() const {
-        std::vector<std::size_t> widths(rows_.front().size());
-        for (const auto& row : rows_) {
-            for (std::size_t i = 0; i < row.size(); ++i) {
-                widths[i] = std::max(widths[i], columns(row[i]));
-            }
-        }
-        std::string lines;
-        for (const auto& row : rows_) {
-            std::string line;
-            for (std::size_t i = 0; i < row.size(); ++i) {
-                line += row[i];
-                line.append(i + 1 < row.size() ? widths[i] - columns(row[i]) + 2 : 0, ' ');
-            }
-            lines += line + '\n';
-        }
-        return lines;
-    }
-
-private:
-    /// The dash of an absent value is one column and three bytes.
-    static std::size_t columns(const std::string& cell) { return cell == kAbsent ? 1 : cell.size(); }
-
-    std::vector<std::vector<std::string>> rows_;
-};
 
 std::string keep_alive_text(const ControllerFacts& facts) {
     return facts.keep_alive_ms == 0 ? kAbsent : fmt::format("{} ms", facts.keep_alive_ms);
@@ -113,9 +82,10 @@ std::string legend(const std::vector<FoundPath>& paths) {
 }
 
 std::string states(const std::vector<FoundPath>& paths) {
-    Table table;
-    table.add({"path", "group", "state", "queues", "entries", "in-capsule", "MDTS", "MAXH2CDATA", "CPDA",
-               "digests", "keep-alive"});
+    TextTable table;
+    table.add(
+        {"path", "group", "state", "queues", "entries", "in-capsule", "MDTS", "MAXH2CDATA", "CPDA", "digests",
+         "keep-alive"});
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (paths[i].facts) {
             const ControllerFacts& facts = *paths[i].facts;

@@ -66,6 +66,7 @@ std::string policy_name(std::uint32_t policy) {
 Options options_from(const mpath_options& from) {
     Options options;
     options.paths = from.paths;
+    options.discover = from.discover;
     options.path = text_or_none(from.path);
     options.hostnqn = text_or_none(from.hostnqn);
     options.hostid = text_or_none(from.hostid);

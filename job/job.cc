@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "job/conditions.h"
+#include "job/discover.h"
 #include "job/mounted_device.h"
 #include "job/probe.h"
 #include "nvme/host.h"
@@ -53,6 +54,9 @@ Job::~Job() = default;
 
 Result<std::unique_ptr<Job>> Job::setup(Options options, FioJob fio_job) {
     std::unique_ptr<Job> job(new Job(std::move(options), std::move(fio_job)));
+    if (auto prepared = job->prepare_connecting(); !prepared) {
+        return tl::unexpected<Error>(prepared.error());
+    }
     if (auto chosen = job->choose_paths(); !chosen) {
         return tl::unexpected<Error>(chosen.error());
     }
@@ -67,20 +71,7 @@ Result<std::unique_ptr<Job>> Job::setup(Options options, FioJob fio_job) {
     return job;
 }
 
-Result<void> Job::choose_paths() {
-    auto list = parse_path_list(options_.paths);
-    if (!list) {
-        return tl::unexpected<Error>(list.error());
-    }
-    auto selection = parse_path_selection(options_.path.value_or("all"), *list);
-    if (!selection) {
-        return tl::unexpected<Error>(selection.error());
-    }
-    filter_ = selection->filter;
-    for (const std::uint16_t index : selection->indices) {
-        paths_.push_back((*list)[index]);
-        path_names_.push_back(paths_.back().name);
-    }
+Result<void> Job::prepare_connecting() {
     if (auto sockets = net::check(options_.socket); !sockets) {
         return sockets;
     }
@@ -97,6 +88,41 @@ Result<void> Job::choose_paths() {
     controller_options_.socket = options_.socket;
     controller_options_.pdu = options_.pdu;
     return {};
+}
+
+Result<void> Job::choose_paths() {
+    auto list = all_paths();
+    if (!list) {
+        return tl::unexpected<Error>(list.error());
+    }
+    auto selection = parse_path_selection(options_.path.value_or("all"), *list);
+    if (!selection) {
+        return tl::unexpected<Error>(selection.error());
+    }
+    filter_ = selection->filter;
+    for (const std::uint16_t index : selection->indices) {
+        paths_.push_back((*list)[index]);
+        path_names_.push_back(paths_.back().name);
+    }
+    return {};
+}
+
+/// Those of paths=, and with discover= those that were found.
+Result<std::vector<PathSpec>> Job::all_paths() {
+    auto listed = parse_path_list(options_.paths);
+    if (!listed || !options_.discover) {
+        return listed;
+    }
+    nvme::BriefOptions asking;
+    asking.host = controller_options_.host;
+    asking.socket = controller_options_.socket;
+    asking.timeout = kConnectTimeout;
+    auto found = discover_paths(clock_, std::move(*listed), asking);
+    if (!found) {
+        return tl::unexpected<Error>(found.error());
+    }
+    discovery_notes_ = std::move(found->notes);
+    return std::move(found->list);
 }
 
 Result<void> Job::ask_paths() {
@@ -171,7 +197,7 @@ Result<void> Job::agree_on_device(const std::vector<Result<nvme::ControllerFacts
 
 Error Job::too_few_paths(std::size_t usable, const std::vector<Error>& errors) const {
     std::string text;
-    if (errors.size() == 1 && paths_.size() == 1) {
+    if (errors.size() == 1 && paths_.size() == 1 && discovery_notes_.empty()) {
         return errors.front();
     }
     text = usable == 0 ? "no usable path"
@@ -179,6 +205,9 @@ Error Job::too_few_paths(std::size_t usable, const std::vector<Error>& errors) c
                                      options_.min_paths);
     for (const Error& error : errors) {
         text += fmt::format("; {}", error.text);
+    }
+    for (const std::string& note : discovery_notes_) {
+        text += fmt::format("; {}", note);
     }
     return {errors.empty() ? EINVAL : errors.front().code, text};
 }
@@ -214,6 +243,9 @@ Result<void> Job::add_slot(const std::vector<Result<nvme::ControllerFacts>>& fac
         return tl::unexpected<Error>(slot.error());
     }
     slot_ = *slot;
+    for (const std::string& note : discovery_notes_) {
+        slot_->events.add(clock_.now(), clock_.utc(), record::kNoPath, record::EventKind::refused, note);
+    }
     for (std::size_t i = 0; i < facts.size(); ++i) {
         live::PathSlot& path = slot_->path(i);
         if (!facts[i]) {

@@ -50,7 +50,9 @@ public:
 private:
     Job(Options options, FioJob fio_job);
 
+    Result<void> prepare_connecting();
     Result<void> choose_paths();
+    Result<std::vector<PathSpec>> all_paths();
     Result<void> ask_paths();
     Result<void> agree_on_device(const std::vector<Result<nvme::ControllerFacts>>& facts);
     Result<void> check_not_in_use() const;
@@ -65,6 +67,7 @@ private:
     FioJob fio_job_;
     SystemClock clock_;
     std::vector<PathSpec> paths_; ///< those that path= chose
+    std::vector<std::string> discovery_notes_; ///< what discover= left out, and why
     multipath::StateFilter filter_ = multipath::StateFilter::any;
     std::vector<std::string> path_names_;
     nvme::ControllerOptions controller_options_;

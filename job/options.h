@@ -15,6 +15,7 @@ namespace mpath::job {
 
 struct Options {
     std::string paths;
+    bool discover = false;
     std::optional<std::string> path;
     std::optional<std::string> hostnqn;
     std::optional<std::string> hostid;

@@ -5,6 +5,7 @@
 
 #include "net/async.h"
 #include "nvme/admin_command.h"
+#include "nvme/controller_enable.h"
 #include "nvme/status_text.h"
 
 namespace mpath::nvme {
@@ -202,24 +203,13 @@ void Controller::queue_closed(const Error& error) {
     }
 }
 
-net::Task<Result<void>> Controller::request_shutdown(Nanoseconds deadline) {
-    configuration_ = (configuration_ & ~cc::kShutdownMask) | cc::kShutdownNormal;
-    const Sqe sqe = property_set(property::kCc, configuration_);
-    const Result<Completion> done =
-        co_await admin_->succeed(sqe, Transfer::none, {}, deadline, "Property Set CC");
-    if (!done) {
-        co_return tl::unexpected<Error>(done.error());
-    }
-    co_return co_await await_status(csts::kShutdownMask, csts::kShutdownComplete, deadline, "shut down");
-}
-
 net::Task<int> Controller::shutdown(Nanoseconds deadline) {
     int code = ENOTCONN;
     if (state() == ControllerState::live) {
         set_state(ControllerState::shutting_down);
         const Nanoseconds patience = std::clamp(identity_.shutdown_time, kMinShutdown, kMaxShutdown);
         const Nanoseconds until = std::min(deadline, reactor_.clock().now() + patience);
-        const Result<void> done = co_await request_shutdown(until);
+        const Result<void> done = co_await shut_down_controller(*admin_, configuration_, until);
         code = done ? 0 : done.error().code;
     }
     co_await close();

@@ -126,12 +126,9 @@ private:
     net::Task<Result<void>> find_namespace(Nanoseconds deadline);
     net::Task<Result<void>> identify_namespace(Nanoseconds deadline);
     net::Task<Result<PathState>> read_path_state(Nanoseconds deadline);
-    net::Task<Result<void>> await_status(std::uint32_t mask, std::uint32_t value, Nanoseconds deadline,
-                                         const char* what);
     net::Task<int> watch_events();
     net::Task<int> handle_event(AsyncEvent event);
     net::Task<int> refresh_path_state();
-    net::Task<Result<void>> request_shutdown(Nanoseconds deadline);
     void set_state(ControllerState state);
     void queue_closed(const Error& error);
 

@@ -7,25 +7,18 @@
 
 #include "nvme/admin_command.h"
 #include "nvme/controller.h"
+#include "nvme/controller_enable.h"
 #include "nvme/wire/status.h"
 
 namespace mpath::nvme {
 namespace {
 
 constexpr std::uint16_t kAdminQueueSize = 32;
-constexpr std::uint32_t kVersion2 = 0x00020000;        ///< VS of NVMe 2.0
-constexpr std::uint16_t kMaxQueueSize = 4096;          ///< of QueueParameters
-constexpr Nanoseconds kReadyUnit = 500 * kMillisecond; ///< of CAP.TO
-constexpr Nanoseconds kMinReady = kSecond;             ///< for a controller that says it needs no time at all
-constexpr Nanoseconds kFirstPoll = kMillisecond;
-constexpr Nanoseconds kSlowestPoll = 100 * kMillisecond;
+constexpr std::uint32_t kVersion2 = 0x00020000; ///< VS of NVMe 2.0
+constexpr std::uint16_t kMaxQueueSize = 4096;   ///< of QueueParameters
 constexpr std::uint32_t kAnaPiece = 64 * 1024;
 constexpr std::size_t kListed = 16; ///< NSIDs named when ours is not among them
 constexpr std::uint32_t kEventsWanted = async_event::kAnaChange | async_event::kNamespaceAttribute;
-
-std::uint64_t result64(const Completion& completion) {
-    return completion.dw0 | (std::uint64_t{completion.dw1} << 32);
-}
 
 template <typename T>
 std::span<std::byte> writable(T& value) {
@@ -115,72 +108,15 @@ net::Task<Result<void>> Controller::prepare(Nanoseconds deadline) {
     co_return result;
 }
 
-/// Polls CSTS until the bits of `mask` are `value`.
-net::Task<Result<void>> Controller::await_status(std::uint32_t mask, std::uint32_t value,
-                                                 Nanoseconds deadline, const char* what) {
-    Nanoseconds pause = kFirstPoll;
-    for (;;) {
-        const Sqe sqe = property_get(property::kCsts, PropertySize::bytes4);
-        const Result<Completion> status =
-            co_await admin_->succeed(sqe, Transfer::none, {}, deadline, "Property Get CSTS");
-        if (!status) {
-            co_return unexpected(status.error());
-        }
-        if ((status->dw0 & csts::kFatal) != 0) {
-            co_return failure(
-                EIO,
-                "the controller reports a fatal error (CSTS {:08x}h) instead of {}: look at the "
-                "target's log",
-                status->dw0, what);
-        }
-        if ((status->dw0 & mask) == value) {
-            co_return Result<void>{};
-        }
-        const Nanoseconds now = reactor_.clock().now();
-        if (now + pause >= deadline) {
-            co_return failure(ETIMEDOUT, "the controller does not become {} in time (CSTS {:08x}h)", what,
-                              status->dw0);
-        }
-        co_await net::sleep_until(reactor_, now + pause);
-        pause = std::min(pause * 2, kSlowestPoll);
-    }
-}
-
 net::Task<Result<void>> Controller::enable(Nanoseconds deadline) {
-    const Sqe get_cap = property_get(property::kCap, PropertySize::bytes8);
-    const Result<Completion> cap =
-        co_await admin_->succeed(get_cap, Transfer::none, {}, deadline, "Property Get CAP");
-    if (!cap) {
-        co_return unexpected(cap.error());
-    }
-    capabilities_.value = result64(*cap);
-    if (!capabilities_.css_nvm()) {
-        co_return failure(ENOTSUP, "the controller does not support the NVM command set (CAP {:016x}h)",
-                          capabilities_.value);
-    }
-    if (capabilities_.mqes() == 0) {
-        co_return failure(EPROTO,
-                          "the controller's queues have a single entry (CAP.MQES 0), which is too few");
-    }
-    const Sqe get_vs = property_get(property::kVs, PropertySize::bytes4);
-    const Result<Completion> version =
-        co_await admin_->succeed(get_vs, Transfer::none, {}, deadline, "Property Get VS");
-    if (!version) {
-        co_return unexpected(version.error());
-    }
-    facts_.version = version->dw0;
-
-    const auto page_log2 = static_cast<std::uint32_t>((capabilities_.value >> 48) & 0xf); // CAP.MPSMIN
-    configuration_ = cc::kEnable | (page_log2 << 7) | cc::kIosqes64 | cc::kIocqes16;
-    const Sqe set_cc = property_set(property::kCc, configuration_);
-    const Result<Completion> enabled =
-        co_await admin_->succeed(set_cc, Transfer::none, {}, deadline, "Property Set CC");
+    const Result<EnabledController> enabled = co_await enable_controller(*admin_, CommandSet::nvm, deadline);
     if (!enabled) {
         co_return unexpected(enabled.error());
     }
-    const Nanoseconds patience = std::max(capabilities_.to() * kReadyUnit, kMinReady);
-    const Nanoseconds ready_by = std::min(deadline, reactor_.clock().now() + patience);
-    co_return co_await await_status(csts::kReady, csts::kReady, ready_by, "ready");
+    capabilities_ = enabled->capabilities;
+    facts_.version = enabled->version;
+    configuration_ = enabled->configuration;
+    co_return Result<void>{};
 }
 
 net::Task<Result<void>> Controller::identify_controller(Nanoseconds deadline) {

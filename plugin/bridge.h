@@ -47,6 +47,7 @@ enum mpath_write_mode { MPATH_WRITE_DATA, MPATH_WRITE_ZEROES };
 /// Everything is copied by mpath_job_setup().
 struct mpath_options {
     const char* paths;       ///< comma-separated [name=]URI; never NULL or empty
+    bool discover;           ///< add what the paths' discovery services know
     const char* path;        ///< names and indices out of `paths`; NULL = all
     const char* hostnqn;     ///< NULL = from /etc/nvme, else generated
     const char* hostid;      ///< NULL = from /etc/nvme, else generated
@@ -138,10 +139,10 @@ struct mpath_completion {
 
 // ---- setup: fio's parent -----------------------------------------------------------------------------
 
-/// Parses paths=, selects path=, connects to every selected path, finds out what it leads to, and
-/// disconnects again. Refuses: an unparsable or unknown path, fewer than min_paths usable, different
-/// devices, metadata and protection information, a job that writes to a device which this host has in use
-/// (unless allow_mounted_write). Maps what has to be shared between parent and job.
+/// Parses paths=, adds to it what discover= finds, selects path=, connects to every selected path, finds out
+/// what it leads to, and disconnects again. Refuses: an unparsable or unknown path, fewer than min_paths
+/// usable, different devices, metadata and protection information, a job that writes to a device which this
+/// host has in use (unless allow_mounted_write). Maps what has to be shared between parent and job.
 /// @param job     the new handle; untouched on failure
 /// @param device  filled on success
 int mpath_job_setup(const struct mpath_options* options, const struct mpath_fio_job* fio_job,

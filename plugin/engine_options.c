@@ -21,6 +21,18 @@ struct fio_option engine_option_table[] = {
         OURS,
     },
     {
+        .name = "discover",
+        .lname = "Ask for further paths",
+        .type = FIO_OPT_BOOL,
+        .off1 = offsetof(struct engine_options, discover),
+        .def = "0",
+        .help = "1: ask the discovery service of every host in paths= (port 8009, else the path's own port), "
+                "and those it refers to, for all ports of the paths' subsystems. Those not listed yet become "
+                "further paths to the same namespace, called p0, p1, ... by their place behind the listed "
+                "ones. Default 0: only what is listed",
+        OURS,
+    },
+    {
         .name = "path",
         .lname = "Paths used by this job",
         .type = FIO_OPT_STR_STORE,
@@ -270,6 +282,7 @@ static const char* given_or_null(const char* text) {
 struct mpath_options options_for_core(const struct engine_options* given, bool allow_mounted_write) {
     return (struct mpath_options){
         .paths = given_or_null(given->paths),
+        .discover = given->discover != 0,
         .path = given_or_null(given->path),
         .hostnqn = given_or_null(given->hostnqn),
         .hostid = given_or_null(given->hostid),

@@ -10,6 +10,7 @@
 struct engine_options {
     void* fio_reserved;
     char* paths;
+    unsigned int discover;
     char* path;
     char* hostnqn;
     char* hostid;

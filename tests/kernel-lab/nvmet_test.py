@@ -50,11 +50,11 @@ class Peer(unittest.TestCase):
 
 
 class Engine(unittest.TestCase):
-    def fio(self, nsid, *options):
-        """Runs one job on both paths; what fio's JSON says of it."""
+    def fio(self, nsid, *options, through=None):
+        """Runs one job on both paths, or `through` others; what fio's JSON says of it."""
         with tempfile.TemporaryDirectory(prefix="fio-mpath-lab-") as folder:
             output = pathlib.Path(folder) / "output.json"
-            command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={paths(nsid)}", "--filename=lab",
+            command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={through or paths(nsid)}", "--filename=lab",
                        "--output-format=json", f"--output={output}", *options]
             done = subprocess.run(command, cwd=folder, timeout=FIO_SECONDS, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True)
@@ -96,6 +96,24 @@ class Engine(unittest.TestCase):
     def test_flush_with_other_io_in_flight(self):
         job = self.fio(1, "--rw=randrw", "--bs=4k", "--size=8m", "--fsync=8", "--iodepth=32")
         self.assertGreater(job["sync"]["total_ios"], 64)
+
+    def test_discovery_finds_the_other_port_by_its_referral(self):
+        """Each port's service tells of its own port alone and refers to the other one, which refers back."""
+        command = ENGINE.with_name("fio-mpath")
+        done = subprocess.run([command, "discover", lab.a, "--json"], timeout=120, capture_output=True, text=True)
+        self.assertEqual((0, ""), (done.returncode, done.stderr), done.stdout)
+        found = json.loads(done.stdout)
+        ports = [f"{address}:{vm.NVME_PORT}" for address in (lab.a, lab.b)]
+        self.assertEqual(ports, found["discovery"])
+        (subsystem,) = found["subsystems"]
+        self.assertEqual(vm.NQN, subsystem["nqn"])
+        self.assertEqual(ports, [port["port"] for port in subsystem["ports"]])
+        self.assertEqual([1, 2], subsystem["namespaces"])
+
+        job = self.fio(1, "--rw=randread", "--bs=4k", "--size=4m", "--discover=1", "--min_paths=2",
+                       through=f"a=nvme+tcp://{lab.a}:{vm.NVME_PORT}/{vm.NQN}/1")
+        self.assertEqual(4 * MIB, job["read"]["io_bytes"])
+        self.assertIn("mpath.p1", job["job options"])
 
     def test_trimmed_blocks_read_as_zeros(self):
         self.fio(2, "--rw=write", "--bs=1m", "--size=8m", "--buffer_pattern=0xa5")
