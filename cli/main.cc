@@ -15,6 +15,7 @@ namespace {
 constexpr Command (*kSubcommands[])(CLI::App&) = {
     add_paths,
     add_discover,
+    add_run,
     add_target,
 };
 

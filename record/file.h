@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Whole files in and out, for record/ itself.
+// Whole files in and out.
 #pragma once
 
 #include <string>

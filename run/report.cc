@@ -82,6 +82,7 @@ std::vector<Block> with_sums(const std::vector<Block>& blocks) {
             merge_parallel(sum, *next);
             sum.host = sum.host == next->host ? sum.host : "all hosts";
         }
+        sum.is_sum = true;
         sum.report.result.name = "all of group " + std::to_string(sum.report.result.group_id);
         all.push_back(std::move(sum));
     }
@@ -125,8 +126,7 @@ std::string workload_line(const record::Conditions& conditions) {
     if (load.verify && *load.verify != "none") {
         text += ", verify " + record::printable(*load.verify);
     }
-    return text + fmt::format(", {} ({}, per {})\n", conditions.iopolicy, conditions.iopolicy_rules,
-                              conditions.iopolicy_scope);
+    return text + fmt::format(", {} ({})\n", conditions.iopolicy, conditions.iopolicy_rules);
 }
 
 std::string queues_text(const record::PathConditions& path) {
@@ -180,7 +180,8 @@ bool same_jobs(const Block& a, const Block& b) {
 std::vector<Block> blocks_of(std::span<const record::Record> records) {
     std::vector<Block> blocks;
     for (const record::Record& record : records) {
-        Block block{host_of(record.conditions), record.conditions, {record.results, record.conditions.paths}};
+        Block block{
+            host_of(record.conditions), record.conditions, {record.results, record.conditions.paths}, false};
         const auto same = std::find_if(blocks.begin(), blocks.end(),
                                        [&](const Block& other) { return same_jobs(other, block); });
         if (same == blocks.end()) {
@@ -213,7 +214,7 @@ std::string render(std::span<const Block> blocks) {
     std::string host;
     for (const Block& block : blocks) {
         text += text.empty() ? "" : "\n";
-        if (block.host != "all hosts" && host_line(block.conditions) + block.host != host) {
+        if (!block.is_sum && host_line(block.conditions) + block.host != host) {
             host = host_line(block.conditions) + block.host;
             text += clip_lines(host_line(block.conditions));
         }
@@ -221,7 +222,9 @@ std::string render(std::span<const Block> blocks) {
         if (!block.host.empty()) {
             report.result.name += " on " + block.host;
         }
-        text += clip_lines(workload_line(block.conditions) + queue_lines(report.conditions));
+        if (!block.is_sum) {
+            text += clip_lines(workload_line(block.conditions) + queue_lines(report.conditions));
+        }
         text += record::render_table(report);
     }
     return text;

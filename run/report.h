@@ -16,6 +16,7 @@ struct Block {
     std::string host;              ///< empty unless fio servers ran the jobs: HOST,PORT
     record::Conditions conditions; ///< of the first job
     record::JobReport report;
+    bool is_sum = false; ///< of several blocks
 };
 
 /// In the order of the records. Where several blocks ran at the same time on one device (fio's group), a

@@ -24,13 +24,16 @@ double middle(const std::vector<double>& sorted) {
     return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-void add_sample(Samples& samples, const record::OperationResult& operation, Nanoseconds measured) {
+void add_sample(Samples& samples, const record::OperationResult& operation, Nanoseconds measured,
+                bool moves_data) {
     if (measured == 0) {
         return;
     }
     const double seconds = static_cast<double>(measured) / static_cast<double>(kSecond);
     samples[0].push_back(static_cast<double>(operation.moments.count) / seconds);
-    samples[1].push_back(static_cast<double>(operation.moments.bytes) / seconds);
+    if (moves_data) {
+        samples[1].push_back(static_cast<double>(operation.moments.bytes) / seconds);
+    }
     if (const auto p99 = operation.percentile(99)) {
         samples[2].push_back(operation.moments.mean());
         samples[3].push_back(static_cast<double>(*p99));
@@ -102,7 +105,8 @@ std::string block_spread(const Block& merged, const std::vector<const Block*>& r
                 for (const record::PathResult& one : block->report.result.paths) {
                     if (one.name == path.name) {
                         add_sample(samples, one.operations().operations[operation],
-                                   block->report.result.measured());
+                                   block->report.result.measured(),
+                                   sums.operations[operation].moments.bytes != 0);
                     }
                 }
             }

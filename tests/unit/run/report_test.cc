@@ -77,7 +77,7 @@ TEST(Repeats, AddCountsAndMeasuredTime) {
 TEST(Report, SaysUnderWhichConditionsBeforeTheNumbers) {
     const std::string text = render(blocks_of(std::vector{record_of({})}));
     EXPECT_THAT(text, HasSubstr("host h1, Linux 6.1.0, fio-3.33, fio-mpath 0.1.0, net io_uring\n"
-                                "randread of 4096 bytes, depth 8, round-robin (linux-6.11, per job)\n"
+                                "randread of 4096 bytes, depth 8, round-robin (linux-6.11)\n"
                                 "each path: 1 queue of 128 entries, header digest off, data digest on\n"
                                 "mpath: job: 1 path, round-robin, 10.0s measured\n"));
 }
@@ -89,6 +89,12 @@ TEST(Report, NamesTheHostOnceAndTheServerInEachBlock) {
          {"mpath: job on h1,8801: ", "mpath: job on h1,8802: ", "mpath: all of group 0 on all hosts: "}) {
         EXPECT_THAT(text, HasSubstr(title));
     }
+}
+
+TEST(Report, SaysNoConditionsOfASumThatMayDiffer) {
+    const std::string text =
+        render(blocks_of(std::vector{record_of({.name = "a"}), record_of({.name = "b"})}));
+    EXPECT_THAT(text, HasSubstr("\n\nmpath: all of group 0: 1 path, round-robin, 2 jobs"));
 }
 
 TEST(Report, ShowsWhatNobodyKnowsAsADash) {

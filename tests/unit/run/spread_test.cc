@@ -54,5 +54,14 @@ TEST(Spread, ARepeatWithoutIoIsZeroIopsAndNoResponseTime) {
                             "            max      100  410kB/s  100µs  100µs"));
 }
 
+TEST(Spread, OfFlushesHasNoBandwidth) {
+    record::Record record = record_of({.reads = 0});
+    record::OperationResult& flushes = record.results.paths[0].settings[0].operations.of(Operation::flush);
+    flushes.moments.add(100'000, 0);
+    flushes.histogram.add(100'000);
+    const std::vector<std::vector<Block>> all{blocks_of(std::vector{record}), blocks_of(std::vector{record})};
+    EXPECT_THAT(lines(render_spread(all)).at(2), testing::ContainsRegex("a     sync  min +0 +– +100µs"));
+}
+
 } // namespace
 } // namespace mpath::run
