@@ -127,7 +127,7 @@ private:
             const Setting& last = job.options.filenames().back();
             note_device(job, {last.raw, last.value, false});
         }
-        if (!wish_.paths && job.options.value("paths").empty() && !(job.device && !wish_.maps.empty())) {
+        if (!wish_.paths && job.options.value("paths").empty() && !(job.device && is_mapped(*job.device))) {
             return refuse(*job.section, job.section->heading, "has no paths=; give them with --paths");
         }
         return {};
@@ -209,6 +209,10 @@ private:
         if (option->name == "filename") {
             write_label(*option);
             return {};
+        }
+        if (option->name == "paths" &&
+            (wish_.paths || expand(option->value.value_or(""), surroundings_.environment).empty())) {
+            return {}; // every job gets its own, and fio refuses an empty one
         }
         const Carried carried = carry_option(
             option->name,

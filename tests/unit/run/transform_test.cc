@@ -141,6 +141,16 @@ TEST(Transform, AJobOfOurEngineNeedsNoDeviceAndMayBringItsPaths) {
     EXPECT_THAT(refusal(head + "paths=${UNSET}\n[a]\n", wanted), HasSubstr("has no paths="));
 }
 
+TEST(Transform, LeavesOutPathsThatAreReplacedOrThatAnUnsetVariableLeavesEmpty) {
+    const std::string file =
+        "[global]\nioengine=external:${FIO_MPATH}\npaths=${UNSET}\n[a]\nfilename=label\n";
+    EXPECT_THAT(transformed(file).text, Not(HasSubstr("UNSET")));
+    Wish wanted = wish();
+    wanted.paths.reset();
+    wanted.maps = {"label=Q"};
+    EXPECT_THAT(transformed(file, wanted).text, Not(HasSubstr("UNSET")));
+}
+
 TEST(Transform, TakesTheSectionsThatRunOnly) {
     Wish wanted = wish();
     wanted.sections = {"a"};
