@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "target/frame.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -55,7 +56,8 @@ tl::expected<Frame, Fault> data_frame(const CommonHeader& header, PduType type, 
         return Frame{type, start, 0};
     }
     const std::uint32_t alignment = (rules.cpda + 1U) * 4;
-    if (header.pdo < start || header.pdo > 128 || header.pdo % alignment != 0) {
+    const std::uint32_t most = std::max(kMaxDataOffset, least_data_offset(start, rules.cpda));
+    if (header.pdo < start || header.pdo > most || header.pdo % alignment != 0) {
         return bad_field(offsetof(CommonHeader, pdo));
     }
     if (plen - start <= header.pdo - start + trailer) {

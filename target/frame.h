@@ -41,6 +41,16 @@ tl::expected<Frame, Fault> frame_of(const nvme::CommonHeader& header, const Fram
 /// Bytes of a header or data digest.
 inline constexpr std::uint32_t kDigestSize = 4;
 
+/// PDO need never be larger, except where the alignment leaves no smaller one: 72 bytes and CPDA 16 give 136.
+inline constexpr std::uint32_t kMaxDataOffset = 128;
+
+/// The first offset behind `header` bytes (with their digest) at which data may start. `alignment`: HPDA or
+/// CPDA, dwords, 0's based.
+constexpr std::uint32_t least_data_offset(std::uint32_t header, std::uint8_t alignment) {
+    const std::uint32_t unit = (alignment + 1U) * 4;
+    return (header + unit - 1) / unit * unit;
+}
+
 /// Whether the digest behind the header is the header's. `bytes`: the PDU from its start, header and digest.
 bool header_is_intact(std::span<const std::byte> bytes, std::uint8_t hlen);
 

@@ -98,8 +98,8 @@ void PduWriter::ic_resp(const Terms& terms) {
     header_digest_ = terms.header_digest;
     data_digest_ = terms.data_digest;
     alignment_ = (terms.hpda + 1U) * 4;
-    const std::uint32_t header = sizeof(nvme::C2hData) + (header_digest_ ? kDigestSize : 0);
-    data_offset_ = static_cast<std::uint8_t>((header + alignment_ - 1) / alignment_ * alignment_);
+    data_offset_ = static_cast<std::uint8_t>(
+        least_data_offset(sizeof(nvme::C2hData) + header_digest_size(), terms.hpda));
     plain_ = !header_digest_ && !data_digest_ && data_offset_ == sizeof(nvme::C2hData) && !pads_;
 }
 

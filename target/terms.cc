@@ -50,7 +50,10 @@ tl::expected<Terms, Fault> agree(const nvme::IcReq& request, const Options& opti
     terms.max_r2t = zero_based == std::numeric_limits<std::uint32_t>::max() ? zero_based : zero_based + 1;
     terms.max_h2c_data = options.max_h2c_data;
     if (options.vary) {
-        terms.cpda = static_cast<std::uint8_t>(variation->pick(nvme::kMaxPduDataAlignment + 1U));
+        const std::uint32_t capsule = sizeof(nvme::CapsuleCmd) + (terms.header_digest ? kDigestSize : 0);
+        do { // not one that pushes data behind an offset which some hosts take for the last
+            terms.cpda = static_cast<std::uint8_t>(variation->pick(nvme::kMaxPduDataAlignment + 1U));
+        } while (least_data_offset(capsule, terms.cpda) > kMaxDataOffset);
         terms.max_h2c_data =
             nvme::kMinMaxH2cData + 4 * variation->pick((kMostMaxH2cData - nvme::kMinMaxH2cData) / 4 + 1);
     }

@@ -96,6 +96,13 @@ TEST(TargetFrame, HoldsTheHostToTheAnnouncedAlignment) {
     EXPECT_TRUE(frame_of(header(PduType::capsule_cmd, 72, 128, 136), rules));
 }
 
+TEST(TargetFrame, AnAlignmentMayLeaveOnlyALargeOffset) {
+    FrameRules rules = kRules;
+    rules.cpda = 16; // 68 bytes
+    EXPECT_TRUE(frame_of(header(PduType::capsule_cmd, 72, 136, 140), rules));
+    EXPECT_FALSE(frame_of(header(PduType::capsule_cmd, 72, 204, 208), rules));
+}
+
 TEST(TargetFrame, DigestsLieBehindWhatTheyAreOf) {
     using namespace nvme::pdu_flag;
     FrameRules rules = kRules;

@@ -66,6 +66,7 @@ TEST(TargetTerms, VariedLimitsAreLegalAndDiffer) {
         const auto terms = agree(nvme::IcReq{}, options, &variation);
         ASSERT_TRUE(terms);
         EXPECT_LE(terms->cpda, nvme::kMaxPduDataAlignment);
+        EXPECT_LE(least_data_offset(sizeof(nvme::CapsuleCmd), terms->cpda), kMaxDataOffset);
         EXPECT_GE(terms->max_h2c_data, nvme::kMinMaxH2cData);
         EXPECT_EQ(terms->max_h2c_data % 4, 0U);
         cpdas.insert(terms->cpda);
