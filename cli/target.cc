@@ -96,11 +96,13 @@ void print_counters(const target::Server& server) {
         const target::Counters& seen = listener->counters;
         fmt::print("served {} connections={} associations={} discoveries={} reads={} read_bytes={} writes={} "
                    "write_bytes={} fua_writes={} flushes={} deallocates={} write_zeroes={} refused={} "
-                   "violations={} header_digest_errors={} data_digest_errors={} expired={}\n",
+                   "violations={} host_term_reqs={} host_fes={} host_fei={} header_digest_errors={} "
+                   "data_digest_errors={} expired={}\n",
                    listener->options.name, seen.connections, seen.associations, seen.discoveries, seen.reads,
                    seen.read_bytes, seen.writes, seen.write_bytes, seen.fua_writes, seen.flushes,
-                   seen.deallocates, seen.write_zeroes, seen.refused, seen.violations,
-                   seen.header_digest_errors, seen.data_digest_errors, seen.expired);
+                   seen.deallocates, seen.write_zeroes, seen.refused, seen.violations, seen.host_term_reqs,
+                   seen.host_fes, seen.host_fei, seen.header_digest_errors, seen.data_digest_errors,
+                   seen.expired);
     }
 }
 

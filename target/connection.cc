@@ -191,9 +191,18 @@ tl::expected<Payload, Fault> Connection::handle(const Frame& frame, std::span<co
     case nvme::PduType::ic_req:
         return handle_ic_req(header);
     default:
-        linger(now);
-        return Payload{}; // H2CTermReq: the host is about to close
+        heard_term_req(read_pdu<nvme::TermReq>(header), now);
+        return Payload{};
     }
+}
+
+/// The host is about to close.
+void Connection::heard_term_req(const nvme::TermReq& request, Nanoseconds now) {
+    Counters& counters = listener_.counters;
+    ++counters.host_term_reqs;
+    counters.host_fes = request.fes;
+    counters.host_fei = request.fei;
+    linger(now);
 }
 
 tl::expected<Payload, Fault> Connection::handle_ic_req(std::span<const std::byte> header) {

@@ -53,6 +53,7 @@ private:
     tl::expected<Payload, Fault> handle(const Frame& frame, std::span<const std::byte> header,
                                         Nanoseconds now);
     tl::expected<Payload, Fault> handle_ic_req(std::span<const std::byte> header);
+    void heard_term_req(const nvme::TermReq& request, Nanoseconds now);
     void refuse(const Fault& fault, std::span<const std::byte> offending, Nanoseconds now);
     void refuse_plaintext(Nanoseconds now);
     void linger(Nanoseconds now);

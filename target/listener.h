@@ -22,8 +22,11 @@ struct Counters {
     std::uint64_t flushes = 0;
     std::uint64_t deallocates = 0; ///< Dataset Management commands
     std::uint64_t write_zeroes = 0;
-    std::uint64_t refused = 0;              ///< commands of any queue answered with an error
-    std::uint64_t violations = 0;           ///< connections ended by C2HTermReq
+    std::uint64_t refused = 0;        ///< commands of any queue answered with an error
+    std::uint64_t violations = 0;     ///< connections ended by C2HTermReq
+    std::uint64_t host_term_reqs = 0; ///< connections ended by H2CTermReq
+    std::uint64_t host_fes = 0;       ///< what the last of them said
+    std::uint64_t host_fei = 0;
     std::uint64_t header_digest_errors = 0; ///< among the violations
     std::uint64_t data_digest_errors = 0;   ///< of H2CData PDUs and capsules
     std::uint64_t expired = 0;              ///< associations dropped as nothing was heard for their KATO

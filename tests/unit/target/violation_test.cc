@@ -175,10 +175,15 @@ TEST(TargetViolation, AHostsTermReqEndsTheConnectionQuietly) {
     pdu.common.type = static_cast<std::uint8_t>(PduType::h2c_term_req);
     pdu.common.hlen = sizeof(pdu);
     pdu.common.plen = sizeof(pdu);
+    pdu.fes = 5;
+    pdu.fei = 70000;
     peer.send(bytes_of(pdu));
     EXPECT_FALSE(peer.receive());
     EXPECT_TRUE(peer.ended());
     EXPECT_EQ(bench.listener.counters.violations, 0U);
+    EXPECT_EQ(bench.listener.counters.host_term_reqs, 1U);
+    EXPECT_EQ(bench.listener.counters.host_fes, 5U);
+    EXPECT_EQ(bench.listener.counters.host_fei, 70000U);
 }
 
 TEST(TargetViolation, ALingeringConnectionClosesInTheEnd) {
