@@ -85,12 +85,12 @@ int errno_of(ErrorClass error) noexcept {
     case ErrorClass::ana_inaccessible:
     case ErrorClass::ana_transition:
     case ErrorClass::path_error_dnr:
-    case ErrorClass::transport_error:
     case ErrorClass::aborted:
     case ErrorClass::path_down:
         return ENOLINK;
     case ErrorClass::busy:
         return EBUSY;
+    case ErrorClass::transport_error: // fio's continue_on_error goes on after it: the path is fine
     case ErrorClass::io_error:
         return EIO;
     case ErrorClass::no_path:

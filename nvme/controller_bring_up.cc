@@ -14,8 +14,10 @@ namespace mpath::nvme {
 namespace {
 
 constexpr std::uint16_t kAdminQueueSize = 32;
-constexpr std::uint32_t kVersion2 = 0x00020000; ///< VS of NVMe 2.0
-constexpr std::uint16_t kMaxQueueSize = 4096;   ///< of QueueParameters
+/// VS from which on a controller refuses a CNS it does not know instead of misreading it: Linux asks from
+/// here on, too.
+constexpr std::uint32_t kVersionOfCns = 0x00010100;
+constexpr std::uint16_t kMaxQueueSize = 4096; ///< of QueueParameters
 constexpr std::uint32_t kAnaPiece = 64 * 1024;
 constexpr std::size_t kListed = 16; ///< NSIDs named when ours is not among them
 constexpr std::uint32_t kEventsWanted = async_event::kAnaChange | async_event::kNamespaceAttribute;
@@ -137,7 +139,7 @@ net::Task<Result<void>> Controller::identify_controller(Nanoseconds deadline) {
                           "the controller does not support keep-alive (KAS 0), without which a lost path "
                           "goes unnoticed: set keep_alive_tmo=0 to do without");
     }
-    if (facts_.version >= kVersion2) {
+    if (facts_.version >= kVersionOfCns) {
         IdentifyNvmController nvm;
         const Sqe identify_nvm = identify(cns::kCommandSetController, 0);
         const Result<Completion> limits = co_await admin_->execute(

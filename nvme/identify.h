@@ -43,7 +43,7 @@ struct ControllerIdentity {
 [[nodiscard]] Result<ControllerIdentity> decode_controller(const IdentifyController& data,
                                                            Capabilities capabilities);
 
-/// Adds the limits of the NVM command set (CNS 06h), which controllers know since NVMe 2.0.
+/// Adds the limits of the NVM command set (CNS 06h), which controllers know since NVMe 2.0, some before.
 void add_nvm_limits(ControllerIdentity& identity, const IdentifyNvmController& data,
                     Capabilities capabilities);
 

@@ -24,7 +24,7 @@ TEST(Failure, maps_every_class_to_an_errno_and_says_whether_another_path_may_hel
         {ErrorClass::ana_inaccessible, ENOLINK, true},
         {ErrorClass::ana_transition, ENOLINK, true},
         {ErrorClass::path_error_dnr, ENOLINK, false},
-        {ErrorClass::transport_error, ENOLINK, false},
+        {ErrorClass::transport_error, EIO, false},
         {ErrorClass::busy, EBUSY, false},
         {ErrorClass::aborted, ENOLINK, true},
         {ErrorClass::path_down, ENOLINK, true},
