@@ -7,8 +7,9 @@ import unittest
 import lab
 import peers
 
-OPTIONS = ("paths", "discover", "path", "min_paths", "iopolicy", "nr_io_queues", "queue_size", "keep_alive_tmo", "hostnqn", "hostid",
-           "mpath_log", "mpath_interval")
+OPTIONS = ("paths", "discover", "path", "min_paths", "iopolicy", "nr_io_queues", "queue_size", "keep_alive_tmo",
+           "hdr_digest", "data_digest", "hpda", "max_r2t", "hostnqn", "hostid", "host_traddr", "host_iface", "tos",
+           "busy_poll", "write_mode", "mpath_log", "mpath_interval")
 
 
 class EngineHelp(lab.Case):
