@@ -2,6 +2,7 @@
 #include "net/poll_reactor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "net/partial_message.h"
 

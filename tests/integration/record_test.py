@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The record of a job that ended by itself: valid, complete, and in agreement with fio's statistics."""
 import json
+import os
 import unittest
 
 import lab
@@ -73,6 +74,8 @@ class Content(Record):
                                    "--keep_alive_tmo=7", "--rate_iops=5000", target=target)
         conditions = run.record()["conditions"]
         self.assertEqual("fio-3.33", conditions["fio_version"])
+        forced = os.environ.get("MPATH_NET", "auto")
+        self.assertIn(conditions["net_backend"], ("io_uring", "poll") if forced == "auto" else (forced,))
         self.assertEqual("queue-depth", conditions["iopolicy"])
         self.assertIn("job", conditions["iopolicy_scope"])
         workload = conditions["workload"]
