@@ -54,8 +54,8 @@ class Engine(unittest.TestCase):
         """Runs one job on both paths, or `through` others; what fio's JSON says of it."""
         with tempfile.TemporaryDirectory(prefix="fio-mpath-lab-") as folder:
             output = pathlib.Path(folder) / "output.json"
-            command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={through or paths(nsid)}", "--filename=lab",
-                       "--output-format=json", f"--output={output}", *options]
+            command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={through or paths(nsid)}",
+                       "--filename=lab", "--output-format=json", f"--output={output}", *options]
             done = subprocess.run(command, cwd=folder, timeout=FIO_SECONDS, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True)
             said = done.stdout + done.stderr + (output.read_text() if output.exists() else "")
@@ -82,6 +82,22 @@ class Engine(unittest.TestCase):
         self.fio(2, "--path=a", "--rw=write", "--do_verify=0", *options)
         job = self.fio(2, "--path=b", "--rw=write", "--verify_only=1", *options)
         self.assertEqual(8 * MIB, job["read"]["io_bytes"])
+
+    def test_digests_and_several_queues(self):
+        sizes = ("--rw=randwrite", "--bssplit=512/10:4k/50:16k/20:64k/15:1m/5", "--size=16m", "--iodepth=16",
+                 "--verify=crc32c", "--verify_fatal=1")
+        for queues in (1, 4):
+            for digests in (("--hdr_digest=1",), ("--data_digest=1",), ("--hdr_digest=1", "--data_digest=1")):
+                with self.subTest(queues=queues, digests=digests):
+                    job = self.fio(1, *sizes, f"--nr_io_queues={queues}", *digests)
+                    self.assertEqual(16 * MIB, job["read"]["io_bytes"])
+
+    def test_writes_with_force_unit_access_and_of_zeroes(self):
+        self.fio(2, "--rw=write", "--bs=64k", "--size=4m", "--sync=dsync", "--buffer_pattern=0xa5")
+        self.fio(2, "--rw=write", "--bs=64k", "--size=4m", "--write_mode=zeroes")
+        job = self.fio(2, "--rw=read", "--bs=64k", "--size=4m", "--verify=pattern", "--verify_pattern=0x00",
+                       "--verify_fatal=1")
+        self.assertEqual(4 * MIB, job["read"]["io_bytes"])
 
     def test_one_io_of_sixteen_mebibytes(self):
         job = self.fio(1, "--rw=write", "--bs=16m", "--size=48m", "--verify=crc32c", "--verify_fatal=1")
