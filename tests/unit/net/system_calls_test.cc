@@ -41,7 +41,12 @@ protected:
         };
         receiver_.stage();
     }
-    void answer(std::size_t count) { ::send(pair_.theirs.get(), bytes_.data(), count, 0); }
+    /// Returns when it has arrived, so that what is counted does not depend on how busy the machine is.
+    void answer(std::size_t count) {
+        ::send(pair_.theirs.get(), bytes_.data(), count, 0);
+        pollfd arrived{pair_.ours.get(), POLLIN, 0};
+        ::poll(&arrived, 1, -1);
+    }
     std::uint64_t calls_of(const std::function<void()>& action) {
         const auto before = reactor_->system_calls();
         action();
@@ -136,14 +141,14 @@ TEST_P(SystemCalls, BusyPollingSeesWhatArrives) {
     }
 }
 
-TEST_P(SystemCalls, BusyPollingCostsPollManyAndIoUringNone) {
+TEST_P(SystemCalls, BusyPollingEntersTheKernelSeldomWhereTheRingTells) {
     reactor_->run(0);
     reactor_->set_busy_poll(true);
     const auto calls = calls_of([&] { reactor_->run(5 * kMillisecond); });
     if (polls()) {
-        EXPECT_GT(calls, 1U);
+        EXPECT_GE(calls, 1U);
     } else {
-        EXPECT_EQ(calls, 0U);
+        EXPECT_LE(calls, 100U) << "one in 50 us, so that others on this core get their turn";
     }
     EXPECT_EQ(receiver_.bytes, 0);
 }
