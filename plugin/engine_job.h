@@ -40,7 +40,7 @@ unsigned int job_list_blocks(void);
 size_t job_list_block(unsigned int block, struct mpath_job*** cores, struct engine_job** last);
 
 /* The job with fio's number, or NULL. */
-struct engine_job* job_list_find(unsigned int thread_number);
+struct engine_job* job_list_find(unsigned int number);
 
 /* When nothing will be rendered any more: frees the jobs, but those that are busy. */
 void job_list_free(void);

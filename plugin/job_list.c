@@ -51,12 +51,12 @@ size_t job_list_block(unsigned int block, struct mpath_job*** cores, struct engi
     return count;
 }
 
-struct engine_job* job_list_find(unsigned int thread_number) {
+struct engine_job* job_list_find(unsigned int number) {
     struct engine_job* found = NULL;
 
     pthread_mutex_lock(&lock);
     for (size_t i = 0; !found && i < job_count; i++)
-        if (jobs[i]->thread_number == thread_number)
+        if (jobs[i]->thread_number == number)
             found = jobs[i];
     pthread_mutex_unlock(&lock);
     return found;

@@ -18,7 +18,7 @@ function(header_units target suffix)
 endfunction()
 
 set(cxx_headers "")
-foreach(folder base path net nvme multipath record live job target cli)
+foreach(folder base path net nvme multipath record live job target run cli)
   file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.h")
   list(APPEND cxx_headers ${headers})
 endforeach()

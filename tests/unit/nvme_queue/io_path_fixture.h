@@ -29,6 +29,8 @@ struct PathShape {
 
 class IoPathTest : public testing::Test, protected PathListener {
 protected:
+    /// Where the data of requests belongs whose data never comes.
+    static inline std::byte nowhere{};
     static constexpr std::uint16_t kIndex = 3;
     static constexpr std::uint32_t kNsid = 9;
 
@@ -70,7 +72,7 @@ protected:
     }
 
     Request& submit(std::uint32_t index, Operation operation, std::uint64_t offset, std::uint32_t length,
-                    std::byte* buffer = nullptr) {
+                    std::byte* buffer = &nowhere) {
         Request& request = requests_[index];
         request = {};
         request.index = index;
