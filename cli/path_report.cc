@@ -83,9 +83,8 @@ std::string legend(const std::vector<FoundPath>& paths) {
 
 std::string states(const std::vector<FoundPath>& paths) {
     TextTable table;
-    table.add(
-        {"path", "group", "state", "queues", "entries", "in-capsule", "MDTS", "MAXH2CDATA", "CPDA", "digests",
-         "keep-alive"});
+    table.add({"path", "group", "state", "queues", "entries", "in-capsule", "MDTS", "MAXH2CDATA", "CPDA",
+               "digests", "keep-alive"});
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (paths[i].facts) {
             const ControllerFacts& facts = *paths[i].facts;

@@ -66,7 +66,7 @@ private:
     Options options_;
     FioJob fio_job_;
     SystemClock clock_;
-    std::vector<PathSpec> paths_; ///< those that path= chose
+    std::vector<PathSpec> paths_;              ///< those that path= chose
     std::vector<std::string> discovery_notes_; ///< what discover= left out, and why
     multipath::StateFilter filter_ = multipath::StateFilter::any;
     std::vector<std::string> path_names_;
