@@ -55,4 +55,32 @@ struct PduVerdict {
 /// TermReq's head does not include the offending PDU it quotes.
 [[nodiscard]] PduVerdict check_pdu(std::span<const std::byte> bytes, const PduOptions& agreed) noexcept;
 
+// The two PDUs there are most of, told by a few comparisons. Only for connections without digests and with
+// HPDA 0; check_pdu() says the same of them, and takes longer.
+
+/// Whether `bytes` begin with C2HData that ends a transfer, its data right behind the header.
+[[nodiscard]] inline bool is_plain_data(std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() < sizeof(C2hData)) {
+        return false;
+    }
+    constexpr auto kType = static_cast<std::uint8_t>(PduType::c2h_data);
+    constexpr std::uint8_t kEnd = pdu_flag::kLastPdu | pdu_flag::kSuccess;
+    const auto pdu = load<C2hData>(bytes);
+    const CommonHeader& common = pdu.common;
+    return common.type == kType && (common.flags == kEnd || common.flags == pdu_flag::kLastPdu) &&
+           common.hlen == sizeof(C2hData) && common.pdo == sizeof(C2hData) && pdu.datal != 0 &&
+           std::uint64_t{common.plen} == sizeof(C2hData) + std::uint64_t{pdu.datal};
+}
+
+/// Whether `bytes` begin with a CapsuleResp.
+[[nodiscard]] inline bool is_plain_response(std::span<const std::byte> bytes) noexcept {
+    if (bytes.size() < sizeof(CapsuleResp)) {
+        return false;
+    }
+    constexpr auto kType = static_cast<std::uint8_t>(PduType::capsule_resp);
+    const auto common = load<CommonHeader>(bytes);
+    return common.type == kType && common.flags == 0 && common.hlen == sizeof(CapsuleResp) &&
+           common.plen == sizeof(CapsuleResp);
+}
+
 } // namespace mpath::nvme

@@ -14,8 +14,10 @@
 namespace mpath::nvme {
 
 Queue::Queue(net::Reactor& reactor, UniqueFd socket, const QueueParameters& parameters, QueueClient& client)
-    : parameters_(parameters), client_(client), slots_(parameters.size - 1U),
-      r2ts_(slots_.size() * parameters.pdu.max_r2t), stream_(reactor, std::move(socket), *this) {
+    : parameters_(parameters),
+      plain_(!parameters.pdu.header_digest && !parameters.pdu.data_digest && parameters.pdu.hpda == 0),
+      client_(client), slots_(parameters.size - 1U), r2ts_(slots_.size() * parameters.pdu.max_r2t),
+      stream_(reactor, std::move(socket), *this) {
     const std::size_t digest = parameters_.pdu.header_digest ? kDigestSize : 0;
     capsule_head_ = sizeof(CapsuleCmd) + digest;
     capsule_data_ = data_start(capsule_head_, parameters_.cpda);
@@ -35,7 +37,9 @@ Queue::~Queue() = default;
 
 void Queue::answer(Slot& slot, const Cqe& cqe) noexcept {
     if (slot.transfer == Transfer::to_controller) {
-        drop_h2c(slot.cid & kSlotMask); // an early answer is legal: then nothing more of its data is sent
+        if (slot.r2ts > 0) { // an early answer is legal: then nothing more of its data is sent
+            drop_h2c(slot.cid & kSlotMask);
+        }
         if (slot.batch > stream_.sent_batch()) {
             slot.cqe = cqe;
             slot.answered = true;

@@ -193,6 +193,7 @@ private:
     [[nodiscard]] bool write_data_sent() const noexcept;
 
     QueueParameters parameters_;
+    bool plain_; ///< no digests, no alignment of what we receive
     QueueClient& client_;
     std::size_t capsule_head_; ///< bytes of a capsule's header, digest included
     std::size_t capsule_data_; ///< where its data starts

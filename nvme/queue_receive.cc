@@ -66,6 +66,16 @@ std::size_t Queue::on_data(std::span<const std::byte> bytes) noexcept {
 }
 
 std::size_t Queue::take_pdu(std::span<const std::byte> bytes) noexcept {
+    if (plain_) {
+        if (is_plain_response(bytes)) {
+            ++statistics_.pdus_received;
+            return take_capsule_resp(bytes, sizeof(CapsuleResp));
+        }
+        if (is_plain_data(bytes)) {
+            ++statistics_.pdus_received;
+            return take_c2h_data(bytes, sizeof(C2hData));
+        }
+    }
     const PduVerdict verdict = check_pdu(bytes, parameters_.pdu);
     if (verdict.fault != nullptr) {
         return fault(*verdict.fault, bytes);

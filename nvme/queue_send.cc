@@ -58,7 +58,9 @@ void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint
     capsule->sqe.sgl = {};
     capsule->sqe.sgl.length = length;
     if (in_capsule) {
-        std::memset(room + capsule_head_, 0, start - capsule_head_);
+        if (start != capsule_head_) {
+            std::memset(room + capsule_head_, 0, start - capsule_head_);
+        }
         const std::size_t digest = parameters_.pdu.data_digest ? kDigestSize : 0;
         capsule->common.pdo = static_cast<std::uint8_t>(start);
         capsule->common.plen = static_cast<std::uint32_t>(start + length + digest);

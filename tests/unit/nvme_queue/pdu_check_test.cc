@@ -102,6 +102,22 @@ TEST_P(PduCheck, JudgesIt) {
     }
 }
 
+TEST_P(PduCheck, TakesAllThatTheShortWaysTake) {
+    const Row& row = GetParam();
+    if (row.agreed == PduOptions{} && (is_plain_data(row.pdu) || is_plain_response(row.pdu))) {
+        EXPECT_EQ(row.sentence, nullptr);
+        EXPECT_EQ(row.head, sizeof(C2hData));
+    }
+}
+
+TEST(PduCheckShortWay, IsThereForWhatComesMost) {
+    const CapsuleResp plain = response(0);
+    EXPECT_TRUE(is_plain_response(std::as_bytes(std::span(&plain, 1))));
+    EXPECT_TRUE(is_plain_data(c2h_data(0, 0, Bytes(512), pdu_flag::kLastPdu | pdu_flag::kSuccess)));
+    EXPECT_FALSE(is_plain_data(c2h_data(0, 0, Bytes(512), pdu_flag::kSuccess)));
+    EXPECT_FALSE(is_plain_data(slice(c2h_data(0, 0, Bytes(512), pdu_flag::kLastPdu), 0, 23)));
+}
+
 TEST_P(PduCheck, IsUndecidedUntilItSaysTheSame) {
     const Row& row = GetParam();
     const PduVerdict whole = check_pdu(row.pdu, row.agreed);
