@@ -107,7 +107,7 @@ std::string describe_failure(const Request& request, const PathSet& paths) {
     std::string text = fmt::format("{} on path {}: {}", what_and_where(request), paths.name(request.path),
                                    reason(request.error_class));
     if (request.protocol_status != 0) {
-        text += fmt::format(" (status {:#06x})", request.protocol_status);
+        text += fmt::format(", {}", paths.path(request.path).status_text(request.protocol_status));
     }
     return text;
 }

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "nvme/status_class.h"
+#include "nvme/status_text.h"
 
 namespace mpath::nvme {
 namespace {
@@ -299,6 +300,10 @@ PathTraffic IoPath::traffic() const noexcept {
         sum.data_digest_errors += queue.statistics().data_digest_errors;
     }
     return sum;
+}
+
+std::string IoPath::status_text(std::uint16_t status) const {
+    return nvme::status_text(Status(status));
 }
 
 } // namespace mpath::nvme

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -68,6 +69,8 @@ public:
     virtual void close(const Error& reason) noexcept = 0;
     [[nodiscard]] virtual bool closed() const noexcept = 0;
     [[nodiscard]] virtual PathTraffic traffic() const noexcept = 0;
+    /// What a Request's protocol_status means, for sentences: "status 302h (Asymmetric Access Inaccessible)".
+    [[nodiscard]] virtual std::string status_text(std::uint16_t status) const = 0;
 };
 
 } // namespace mpath

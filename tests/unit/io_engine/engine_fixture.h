@@ -10,6 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "job/io_engine.h"
 #include "live/control_block.h"
 #include "multipath/io_policy.h"
@@ -84,6 +86,9 @@ public:
         }
     }
     [[nodiscard]] bool closed() const noexcept override { return !is_live; }
+    [[nodiscard]] std::string status_text(std::uint16_t status) const override {
+        return fmt::format("status {:x}h", status);
+    }
     [[nodiscard]] PathTraffic traffic() const noexcept override { return counted; }
 
     /// Ends the oldest request.

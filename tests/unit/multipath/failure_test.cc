@@ -59,7 +59,7 @@ TEST_F(FailureText, names_operation_place_path_reason_and_status) {
     request.protocol_status = 0x0302;
     EXPECT_EQ(describe_failure(request, set),
               "write of 4096 bytes at offset 8192 on path fast: the path's group "
-              "is inaccessible (status 0x0302)");
+              "is inaccessible, status 302h");
 }
 
 TEST_F(FailureText, leaves_out_a_status_there_was_none_of) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "multipath/io_policy.h"
 #include "path/path.h"
 
@@ -27,6 +29,9 @@ public:
     [[nodiscard]] std::uint32_t outstanding() const noexcept override { return depth; }
     void close(const Error&) noexcept override { is_live = false; }
     [[nodiscard]] bool closed() const noexcept override { return !is_live; }
+    [[nodiscard]] std::string status_text(std::uint16_t status) const override {
+        return fmt::format("status {:x}h", status);
+    }
     [[nodiscard]] PathTraffic traffic() const noexcept override { return {}; }
 
     void become(char letter) {
