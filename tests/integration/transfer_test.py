@@ -130,7 +130,12 @@ class Faults(lab.Case):
                 self.assertEqual(1, path["traffic"]["data_digest_errors"], str(run))
                 self.assertEqual(0, path["traffic"]["protocol_violations"], str(run))
                 self.assertEqual(64, run.jobs[0]["read"]["total_ios"], str(run))
-                self.assertIn("the transfer was damaged, status 22h (", run.stderr)
+
+    def test_an_error_is_told_by_its_name(self):
+        target = self.target("--flip=data:5", listeners=("name=a",))
+        run = self.run_fio("--rw=read", "--bs=16k", "--size=1M", "--data_digest=1", paths=target.paths)
+        self.assertNotEqual(0, run.returncode, str(run))
+        self.assertIn("on path a: the transfer was damaged, status 022h (", run.stderr)
 
     def test_wrong_data_goes_unnoticed_without_a_digest(self):
         target = self.target("--flip=data:5", listeners=("name=a",))
