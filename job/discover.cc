@@ -53,6 +53,7 @@ Result<std::vector<Answer>> ask(const Clock& clock, const std::vector<PathSpec>&
         (*reactor)->run(kSecond);
     }
     std::vector<Answer> answers;
+    answers.reserve(paths.size());
     for (const PathSpec& path : paths) {
         answers.push_back(known.at(key(path.uri, options)));
     }

@@ -76,7 +76,8 @@ Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddre
             continue;
         }
         const Nanoseconds now = reactor.clock().now();
-        const Nanoseconds share = deadline > now ? (deadline - now) / left-- : 0;
+        const Nanoseconds share = deadline > now ? (deadline - now) / std::max<std::size_t>(left, 1) : 0;
+        --left;
         auto socket = make_tcp_socket(address.family());
         if (!socket) {
             last = socket.error();
@@ -94,7 +95,7 @@ Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddre
         }
         last = Error{-result, fmt::format("no connection to {}: {}", address.text(), std::strerror(-result))};
     }
-    co_return tl::unexpected<Error>(std::move(last));
+    co_return tl::unexpected<Error>(last);
 }
 
 Task<int> send_all(Reactor& reactor, int fd, std::span<const std::byte> bytes, Nanoseconds deadline) {

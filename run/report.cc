@@ -19,8 +19,8 @@ std::string host_of(const record::Conditions& conditions) {
 }
 
 const std::optional<std::string>& device_of(const record::JobReport& report) {
-    static const std::optional<std::string> kNone;
-    return report.conditions.empty() ? kNone : report.conditions.front().device;
+    static const std::optional<std::string> none;
+    return report.conditions.empty() ? none : report.conditions.front().device;
 }
 
 /// Moves a report in time, so that it begins at `from`.

@@ -18,7 +18,7 @@ struct FileOption {
     std::initializer_list<std::string_view> harmless;
 };
 
-const FileOption kFileOptions[] = {
+const FileOption file_options[] = {
     {"directory", {}},           {"opendir", {}},        {"nrfiles", {"1"}},     {"filename_format", {}},
     {"create_on_open", {"0"}},   {"create_only", {"0"}}, {"file_append", {"0"}}, {"unlink", {"0"}},
     {"unlink_each_loop", {"0"}}, {"fill_device", {"0"}}};
@@ -110,7 +110,7 @@ private:
         if (job.engine == EngineKind::ours) {
             return examine_label(job);
         }
-        for (const FileOption& option : kFileOptions) {
+        for (const FileOption& option : file_options) {
             const Setting* setting = job.options.find(option.name);
             if (setting != nullptr && !unset_or(setting->value, option.harmless)) {
                 return refuse(section, setting->line,
