@@ -82,9 +82,7 @@ PduVerdict check_data(std::span<const std::byte> bytes, const CommonHeader& comm
 /// C2HData, CapsuleResp or R2T.
 PduVerdict check_transfer(std::span<const std::byte> bytes, const CommonHeader& common, bool carries_data,
                           const PduOptions& agreed) noexcept {
-    const auto wanted =
-        static_cast<std::uint8_t>((agreed.header_digest ? pdu_flag::kHeaderDigest : 0) |
-                                  (carries_data && agreed.data_digest ? pdu_flag::kDataDigest : 0));
+    const std::uint8_t wanted = digest_flags(agreed, carries_data);
     if ((common.flags & (pdu_flag::kHeaderDigest | pdu_flag::kDataDigest)) != wanted) {
         return check_digest_flags(common.flags, wanted);
     }

@@ -25,6 +25,12 @@ constexpr std::uint32_t alignment_bytes(std::uint8_t dwords_0s_based) {
     return (dwords_0s_based + 1U) * 4U;
 }
 
+/// The digest flags of a PDU, with or without data, between two who have agreed.
+constexpr std::uint8_t digest_flags(const PduOptions& agreed, bool with_data) {
+    return static_cast<std::uint8_t>((agreed.header_digest ? pdu_flag::kHeaderDigest : 0) |
+                                     (with_data && agreed.data_digest ? pdu_flag::kDataDigest : 0));
+}
+
 /// DGST of ICReq.
 constexpr std::uint8_t digest_bits(const PduOptions& options) {
     return static_cast<std::uint8_t>((options.header_digest ? dgst::kHeader : 0) |

@@ -174,8 +174,7 @@ std::vector<std::byte> Connection::connect_capsule() const {
     header.type = static_cast<std::uint8_t>(PduType::capsule_cmd);
     header.hlen = sizeof(CapsuleCmd);
     header.pdo = static_cast<std::uint8_t>(start);
-    header.flags = static_cast<std::uint8_t>((agreed.header_digest ? pdu_flag::kHeaderDigest : 0) |
-                                             (agreed.data_digest ? pdu_flag::kDataDigest : 0));
+    header.flags = digest_flags(agreed, true);
     header.plen = static_cast<std::uint32_t>(end + (agreed.data_digest ? kDigestSize : 0));
 
     ConnectData data;

@@ -13,11 +13,6 @@ namespace {
 constexpr std::size_t kReservedHeaders = net::Stream::kBatchHeaderSize / 4;
 constexpr std::size_t kReservedPieces = net::Stream::kBatchPieces / 4;
 
-std::uint8_t digest_flags(const PduOptions& agreed, bool with_data) {
-    return static_cast<std::uint8_t>((agreed.header_digest ? pdu_flag::kHeaderDigest : 0) |
-                                     (with_data && agreed.data_digest ? pdu_flag::kDataDigest : 0));
-}
-
 } // namespace
 
 void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint32_t length,
@@ -147,9 +142,6 @@ bool Queue::send_r2t(Slot& slot) noexcept {
 }
 
 void Queue::drop_h2c(std::uint16_t index) noexcept {
-    if (slots_[index].r2ts == 0) {
-        return;
-    }
     slots_[index].r2ts = 0;
     std::uint16_t* link = &h2c_head_;
     std::uint16_t previous = kNoSlot;
