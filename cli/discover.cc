@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/discovery_report.h"
+#include "cli/host_options.h"
 #include "net/address.h"
 #include "net/async.h"
 #include "nvme/discovery.h"
-#include "nvme/host.h"
 #include "nvme/namespace_list.h"
 #include "nvme/uri.h"
 
@@ -23,8 +23,7 @@ namespace {
 
 struct Words {
     std::string service;
-    std::string host_nqn;
-    std::string host_id;
+    HostWords host;
     std::string host_traddr;
     std::string host_iface;
     double timeout = 10;
@@ -39,10 +38,6 @@ Examples:
 Without PORT, 8009 is asked, and 4420 when nothing answers there. Services that it refers to are asked as well,
 each once. Last come paths= lines, one for each namespace, ready for a job file or for `fio-mpath paths`.
 Exit status: 0 when the service answered, 1 when it did not; a dead referral is only told of.)";
-
-const char* given(const std::string& word) {
-    return word.empty() ? nullptr : word.c_str();
-}
 
 /// The namespaces of a subsystem, from its first port that answers.
 Result<std::vector<std::uint32_t>> ask_subsystem(net::Reactor& reactor, const FoundSubsystem& subsystem,
@@ -72,7 +67,7 @@ int run(const Words& words) {
     if (!service) {
         return complain(service.error().text);
     }
-    const auto host = nvme::host_identity(given(words.host_nqn), given(words.host_id));
+    const auto host = words.host.identity();
     if (!host) {
         return complain(host.error().text);
     }
@@ -121,12 +116,7 @@ Command add_discover(CLI::App& parent) {
                     "HOST[:PORT] to ask: a name or an address; IPv6 with a port in brackets")
         ->required()
         ->type_name("");
-    app->add_option("--hostnqn", words->host_nqn,
-                    "NQN of this host (default: /etc/nvme/hostnqn, else generated)")
-        ->type_name("NQN");
-    app->add_option("--hostid", words->host_id,
-                    "Identifier of this host (default: /etc/nvme/hostid, else as the NQN)")
-        ->type_name("UUID");
+    words->host.add_to(*app);
     app->add_option("--host-traddr", words->host_traddr,
                     "Address of this host to connect from (default: the kernel chooses)")
         ->type_name("ADDRESS");

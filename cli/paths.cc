@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/host_options.h"
 #include "cli/path_report.h"
 #include "net/async.h"
 #include "nvme/controller.h"
-#include "nvme/host.h"
 
 namespace mpath::cli {
 
@@ -20,8 +20,7 @@ namespace {
 
 struct Words {
     std::vector<std::string> uris;
-    std::string host_nqn;
-    std::string host_id;
+    HostWords host;
     double timeout = 10;
     bool json = false;
 };
@@ -59,12 +58,8 @@ Facts look_at(net::Reactor& reactor, const std::string& text, const nvme::Contro
     return net::run_until_done(reactor, look(reactor, *uri, options));
 }
 
-const char* given(const std::string& word) {
-    return word.empty() ? nullptr : word.c_str();
-}
-
 int run(const Words& words) {
-    const auto host = nvme::host_identity(given(words.host_nqn), given(words.host_id));
+    const auto host = words.host.identity();
     if (!host) {
         return complain(host.error().text);
     }
@@ -105,12 +100,7 @@ Command add_paths(CLI::App& parent) {
     CLI::App* app = parent.add_subcommand("paths", "What is behind paths: device, limits, groups, states");
     app->footer(kFooter);
     app->add_option("URI", words->uris, "Paths to look at")->required()->type_name("");
-    app->add_option("--hostnqn", words->host_nqn,
-                    "NQN of this host (default: /etc/nvme/hostnqn, else generated)")
-        ->type_name("NQN");
-    app->add_option("--hostid", words->host_id,
-                    "Identifier of this host (default: /etc/nvme/hostid, else as the NQN)")
-        ->type_name("UUID");
+    words->host.add_to(*app);
     app->add_option("--timeout", words->timeout, "Seconds each path has to answer")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.001, 3600.0))
