@@ -21,7 +21,7 @@ namespace mpath::cli {
 
 namespace {
 
-struct Words {
+struct DiscoverWords {
     std::string service;
     HostWords host;
     std::string host_traddr;
@@ -30,7 +30,7 @@ struct Words {
     bool json = false;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kDiscoverFooter = R"(
 Examples:
   fio-mpath discover 192.0.2.1
   fio-mpath discover --json array.example.org:8009
@@ -62,7 +62,7 @@ Result<std::vector<std::uint32_t>> ask_subsystem(net::Reactor& reactor, const Fo
     return tl::unexpected<Error>(error);
 }
 
-int run(const Words& words) {
+int run(const DiscoverWords& words) {
     const auto service = nvme::parse_host_port(words.service);
     if (!service) {
         return complain(service.error().text);
@@ -109,9 +109,9 @@ int run(const Words& words) {
 } // namespace
 
 Command add_discover(CLI::App& parent) {
-    auto words = std::make_shared<Words>();
+    auto words = std::make_shared<DiscoverWords>();
     CLI::App* app = parent.add_subcommand("discover", "Which paths there are, from a discovery service");
-    app->footer(kFooter);
+    app->footer(kDiscoverFooter);
     app->add_option("HOST", words->service,
                     "HOST[:PORT] to ask: a name or an address; IPv6 with a port in brackets")
         ->required()

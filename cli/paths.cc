@@ -18,7 +18,7 @@ namespace mpath::cli {
 
 namespace {
 
-struct Words {
+struct PathsWords {
     std::vector<std::string> uris;
     HostWords host;
     double timeout = 10;
@@ -29,7 +29,7 @@ struct Words {
 constexpr std::uint16_t kQueuesAsked = 1024;
 constexpr std::uint16_t kEntriesAsked = 1024;
 
-constexpr const char* kFooter = R"(
+constexpr const char* kPathsFooter = R"(
 Examples:
   fio-mpath paths nvme+tcp://192.0.2.1/nqn.2014-08.org.example:vol1/1 \
                   nvme+tcp://192.0.2.2/nqn.2014-08.org.example:vol1/1
@@ -58,7 +58,7 @@ Facts look_at(net::Reactor& reactor, const std::string& text, const nvme::Contro
     return net::run_until_done(reactor, look(reactor, *uri, options));
 }
 
-int run(const Words& words) {
+int run(const PathsWords& words) {
     const auto host = words.host.identity();
     if (!host) {
         return complain(host.error().text);
@@ -96,9 +96,9 @@ int run(const Words& words) {
 } // namespace
 
 Command add_paths(CLI::App& parent) {
-    auto words = std::make_shared<Words>();
+    auto words = std::make_shared<PathsWords>();
     CLI::App* app = parent.add_subcommand("paths", "What is behind paths: device, limits, groups, states");
-    app->footer(kFooter);
+    app->footer(kPathsFooter);
     app->add_option("URI", words->uris, "Paths to look at")->required()->type_name("");
     words->host.add_to(*app);
     app->add_option("--timeout", words->timeout, "Seconds each path has to answer")

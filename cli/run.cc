@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Words {
+struct RunWords {
     std::string job_file;
     std::vector<std::string> fio_options;
     std::string paths;
@@ -51,7 +51,7 @@ struct Words {
     std::string engine;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kRunFooter = R"(
 Examples:
   a job file for a local disk, on two paths to a namespace:
     fio-mpath run --paths 'a=nvme+tcp://192.0.2.1/SUBNQN/1,b=nvme+tcp://192.0.2.2/SUBNQN/1' db.fio
@@ -123,7 +123,7 @@ bool is_this_machine(std::string host) {
 
 // ---- one run
 
-run::Wish wish_of(const Words& words, const std::string& engine, const run::FioOptions& fio) {
+run::Wish wish_of(const RunWords& words, const std::string& engine, const run::FioOptions& fio) {
     run::Wish wish;
     wish.engine = engine;
     wish.maps = words.maps;
@@ -147,7 +147,7 @@ run::Wish wish_of(const Words& words, const std::string& engine, const run::FioO
     return wish;
 }
 
-std::vector<std::string> fio_command(const Words& words, const std::string& engine,
+std::vector<std::string> fio_command(const RunWords& words, const std::string& engine,
                                      const std::string& job_file) {
     std::vector<std::string> command{words.fio};
     // Without the engine in front, fio would not know the engine's options.
@@ -172,7 +172,7 @@ struct Ended {
 
 class Runner {
 public:
-    Runner(const Words& words, std::string engine, run::FioOptions fio, std::vector<run::Section> sections)
+    Runner(const RunWords& words, std::string engine, run::FioOptions fio, std::vector<run::Section> sections)
         : words_(words), engine_(std::move(engine)), fio_(std::move(fio)), sections_(std::move(sections)) {}
 
     /// Runs fio once; its files begin with `prefix`. Notes are told the first time.
@@ -212,7 +212,7 @@ private:
         has_told_ = true;
     }
 
-    const Words& words_;
+    const RunWords& words_;
     std::string engine_;
     run::FioOptions fio_;
     std::vector<run::Section> sections_;
@@ -247,7 +247,7 @@ void report(std::span<const std::vector<run::Block>> repeats, std::FILE* out) {
     std::fflush(out);
 }
 
-int run_job_file(const Words& words) {
+int run_job_file(const RunWords& words) {
     const auto fio = run::read_fio_options(words.fio_options);
     if (!fio) {
         return complain(fio.error().text);
@@ -289,10 +289,10 @@ int run_job_file(const Words& words) {
 } // namespace
 
 Command add_run(CLI::App& parent) {
-    auto words = std::make_shared<Words>();
+    auto words = std::make_shared<RunWords>();
     CLI::App* app = parent.add_subcommand(
         "run", "Runs an existing fio job file, as it is, on given paths, and reports on each path");
-    app->footer(kFooter);
+    app->footer(kRunFooter);
     app->add_option("JOBFILE", words->job_file, "The job file")->required()->type_name("");
     app->add_option("FIO_OPTIONS", words->fio_options, "Options for fio itself, behind --")->type_name("");
     app->add_option("--paths", words->paths, "Paths to the device that the job file works on, as in paths=")

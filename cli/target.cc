@@ -21,7 +21,7 @@ namespace mpath::cli {
 
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kTargetFooter = R"(
 Examples:
   two paths, the second one slower and not preferred:
     fio-mpath target --listen 127.0.0.1:4420,name=a \
@@ -142,7 +142,7 @@ Command add_target(CLI::App& parent) {
     CLI::App* app =
         parent.add_subcommand("target", "An NVMe/TCP target in memory with several paths, for trying "
                                         "out, dry runs and tests");
-    app->footer(kFooter + target::describe_misdeeds());
+    app->footer(kTargetFooter + target::describe_misdeeds());
     add_target_options(*app, *words);
     return {app, [words] { return serve(*words); }};
 }

@@ -11,7 +11,6 @@
 namespace mpath::job {
 namespace {
 
-constexpr Nanoseconds kShutdownPatience = 3 * kSecond;
 constexpr unsigned kOperationsPerPath = 4;
 
 /// fio's signals are for fio's threads.
@@ -47,7 +46,7 @@ public:
         auto queues =
             co_await controller_->connect_io_queues(reactor.clock().now() + keeper_.options_.connect_timeout);
         if (!queues) {
-            co_await controller_->shutdown(reactor.clock().now() + kShutdownPatience);
+            co_await controller_->shutdown(reactor.clock().now() + nvme::kShutdownPatience);
             controller_.reset();
             co_return tl::unexpected<Error>(queues.error());
         }
@@ -63,7 +62,7 @@ public:
         if (!controller_) {
             co_return 0;
         }
-        co_return co_await controller_->shutdown(reactor.clock().now() + kShutdownPatience);
+        co_return co_await controller_->shutdown(reactor.clock().now() + nvme::kShutdownPatience);
     }
 
 private:

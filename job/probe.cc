@@ -9,8 +9,6 @@
 namespace mpath::job {
 namespace {
 
-constexpr Nanoseconds kShutdownPatience = 3 * kSecond;
-
 using Facts = Result<nvme::ControllerFacts>;
 
 net::Task<Facts> probe_path(net::Reactor& reactor, nvme::Uri uri, nvme::ControllerOptions options) {
@@ -19,7 +17,7 @@ net::Task<Facts> probe_path(net::Reactor& reactor, nvme::Uri uri, nvme::Controll
         co_return tl::unexpected<Error>(controller.error());
     }
     nvme::ControllerFacts facts = (*controller)->facts();
-    co_await (*controller)->shutdown(reactor.clock().now() + kShutdownPatience);
+    co_await (*controller)->shutdown(reactor.clock().now() + nvme::kShutdownPatience);
     co_return facts;
 }
 

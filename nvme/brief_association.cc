@@ -6,7 +6,6 @@
 namespace mpath::nvme {
 namespace {
 
-constexpr std::uint16_t kAdminQueueSize = 32;
 constexpr Nanoseconds kGoodbye = kSecond; ///< for shutting down, on which nothing depends
 
 } // namespace

@@ -42,6 +42,9 @@ struct ControllerOptions {
     PduOptions pdu{};
 };
 
+/// How long to wait for a controller's shutdown by default: nothing of a job depends on it.
+inline constexpr Nanoseconds kShutdownPatience = 3 * kSecond;
+
 enum class ControllerState : std::uint8_t {
     connecting,  ///< admin queue
     enabling,    ///< CC.EN written, CSTS.RDY awaited

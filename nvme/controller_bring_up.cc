@@ -13,7 +13,6 @@
 namespace mpath::nvme {
 namespace {
 
-constexpr std::uint16_t kAdminQueueSize = 32;
 /// VS from which on a controller refuses a CNS it does not know instead of misreading it: Linux asks from
 /// here on, too.
 constexpr std::uint32_t kVersionOfCns = 0x00010100;

@@ -8,8 +8,8 @@
 namespace mpath::nvme {
 namespace {
 
-constexpr int kAttempts = 8;            ///< at a log that changes while it is read
-constexpr std::size_t kMaxPiece = 4096; ///< bytes of one command; no MDTS is lower
+constexpr int kLogAttempts = 8;         ///< at a log that changes while it is read
+constexpr std::size_t kLogPiece = 4096; ///< bytes of one command; no MDTS is lower
 
 class LogReader {
 public:
@@ -18,7 +18,7 @@ public:
     /// Entries only count when the header is the same after them as before.
     net::Task<Result<std::vector<DiscoveryEntry>>> read() {
         Result<DiscoverySummary> summary = co_await read_header();
-        for (int attempt = 0; summary && attempt < kAttempts; ++attempt) {
+        for (int attempt = 0; summary && attempt < kLogAttempts; ++attempt) {
             auto entries = co_await read_entries(summary->entries);
             if (!entries && admin_.closing()) {
                 co_return tl::unexpected<Error>(entries.error());
@@ -32,7 +32,7 @@ public:
         if (!summary) {
             co_return tl::unexpected<Error>(summary.error());
         }
-        co_return failure(EAGAIN, "the discovery log changed each of the {} times it was read", kAttempts);
+        co_return failure(EAGAIN, "the discovery log changed each of the {} times it was read", kLogAttempts);
     }
 
 private:
@@ -52,8 +52,8 @@ private:
     /// Not a byte beyond the log's end: not every target bears that.
     net::Task<Result<std::vector<DiscoveryEntry>>> read_entries(std::uint64_t count) {
         std::vector<std::byte> bytes(count * sizeof(DiscoveryLogEntry));
-        for (std::size_t at = 0; at < bytes.size(); at += kMaxPiece) {
-            const std::size_t length = std::min(kMaxPiece, bytes.size() - at);
+        for (std::size_t at = 0; at < bytes.size(); at += kLogPiece) {
+            const std::size_t length = std::min(kLogPiece, bytes.size() - at);
             const Result<void> got =
                 co_await get(sizeof(DiscoveryLogHeader) + at, std::span(bytes).subspan(at, length));
             if (!got) {

@@ -8,10 +8,6 @@ namespace {
 
 using enum FatalStatus;
 
-constexpr std::uint32_t field(std::size_t offset) {
-    return static_cast<std::uint32_t>(offset);
-}
-
 constexpr ProtocolFault kUnknownType{"a PDU of unknown type", invalid_header_field,
                                      field(offsetof(CommonHeader, type))};
 constexpr ProtocolFault kUnexpectedType{"a PDU that only a host sends, or only connecting allows",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -16,5 +17,10 @@ struct ProtocolFault {
     FatalStatus fes = FatalStatus::invalid_header_field;
     std::uint32_t fei = 0;
 };
+
+/// The `fei` that names the field at `offset` of a PDU.
+constexpr std::uint32_t field(std::size_t offset) {
+    return static_cast<std::uint32_t>(offset);
+}
 
 } // namespace mpath::nvme

@@ -23,6 +23,9 @@
 
 namespace mpath::nvme {
 
+/// Entries of the admin queue, as in the kernel (NVME_AQ_DEPTH).
+inline constexpr std::uint16_t kAdminQueueSize = 32;
+
 /// What a connection on its way to a queue waits for.
 enum class ConnectState : std::uint8_t {
     tcp_connecting, ///< the TCP handshake

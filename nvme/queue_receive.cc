@@ -13,10 +13,6 @@ namespace {
 
 using enum FatalStatus;
 
-constexpr std::uint32_t field(std::size_t offset) {
-    return static_cast<std::uint32_t>(offset);
-}
-
 constexpr ProtocolFault kDataUnknownCid{"C2HData for a command that is not outstanding", invalid_header_field,
                                         field(offsetof(C2hData, cccid))};
 constexpr ProtocolFault kDataUnasked{"C2HData for a command that reads nothing", invalid_header_field,

@@ -15,7 +15,7 @@ using nvme::ConnectData;
 using nvme::Status;
 using nvme::StatusCode;
 
-ConnectOutcome refuse(StatusCode code, bool do_not_retry = true) {
+ConnectOutcome refuse_connect(StatusCode code, bool do_not_retry = true) {
     return {Status(code, do_not_retry), 0, nullptr};
 }
 
@@ -46,7 +46,7 @@ ConnectOutcome connect_admin(Subsystem& subsystem, Listener& listener, const Con
     }
     auto controller = subsystem.add_controller(listener, data, command.kato, now);
     if (controller == nullptr) {
-        return refuse(StatusCode::connect_busy, false);
+        return refuse_connect(StatusCode::connect_busy, false);
     }
     controller->claim_queue(0);
     ++(controller->is_discovery() ? listener.counters.discoveries : listener.counters.associations);
@@ -67,13 +67,13 @@ ConnectOutcome connect_io(Subsystem& subsystem, const Listener& listener, const 
         return invalid_in_data(offsetof(ConnectData, hostid));
     }
     if (!controller->ready()) {
-        return refuse(StatusCode::command_sequence_error);
+        return refuse_connect(StatusCode::command_sequence_error);
     }
     if (command.qid > controller->io_queues_granted) {
         return invalid_in_command(offsetof(ConnectCommand, qid));
     }
     if (!controller->claim_queue(command.qid)) {
-        return refuse(StatusCode::command_sequence_error);
+        return refuse_connect(StatusCode::command_sequence_error);
     }
     return {Status(), controller->id(), controller};
 }
@@ -83,7 +83,7 @@ ConnectOutcome connect_io(Subsystem& subsystem, const Listener& listener, const 
 ConnectOutcome connect(Subsystem& subsystem, Listener& listener, const ConnectCommand& command,
                        const ConnectData& data, Nanoseconds now) {
     if (command.recfmt != 0) {
-        return refuse(StatusCode::connect_incompatible_format);
+        return refuse_connect(StatusCode::connect_incompatible_format);
     }
     if (command.sqsize == 0 || command.sqsize >= subsystem.options().queue_size) {
         // The admin queue has to have room for 32 entries whatever the limit for the others.

@@ -8,6 +8,7 @@
 #include "nvme/wire/discovery.h"
 #include "nvme/wire/identify.h"
 #include "target/controller.h"
+#include "target/page.h"
 
 namespace mpath::target {
 
@@ -29,12 +30,6 @@ void put_text(std::array<char, N>& field, std::string_view text) {
     std::copy_n(text.begin(), std::min(text.size(), N - 1), field.begin());
 }
 
-template <std::size_t N>
-void put_padded(std::array<char, N>& field, std::string_view text) {
-    field.fill(' ');
-    std::copy_n(text.begin(), std::min(text.size(), N), field.begin());
-}
-
 DiscoveryLogEntry entry_for(const ListenerOptions& at, DiscoverySubtype subtype, std::string_view nqn) {
     DiscoveryLogEntry entry;
     const bool v6 = at.address.find(':') != std::string::npos;
@@ -48,11 +43,6 @@ DiscoveryLogEntry entry_for(const ListenerOptions& at, DiscoverySubtype subtype,
     put_text(entry.subnqn, nqn);
     put_text(entry.traddr, at.address);
     return entry;
-}
-
-void put(Bytes& bytes, const auto& structure) {
-    const auto* from = reinterpret_cast<const std::byte*>(&structure);
-    bytes.insert(bytes.end(), from, from + sizeof(structure));
 }
 
 } // namespace
@@ -95,9 +85,9 @@ Bytes Discovery::log(const Listener& listener, bool from_start) {
     header.generation = generation_;
     header.records = entries.size();
     Bytes bytes;
-    put(bytes, header);
+    append(bytes, header);
     for (const DiscoveryLogEntry& entry : entries) {
-        put(bytes, entry);
+        append(bytes, entry);
     }
     return bytes;
 }
@@ -121,7 +111,7 @@ tl::expected<Bytes, Status> identify_discovery(const Options& options, const Con
     page.sgls = nvme::kSglsSupported | nvme::kSglsOffsetInCapsule | nvme::kSglsTransportDataBlock;
     put_text(page.subnqn, nvme::kDiscoveryNqn);
     Bytes bytes;
-    put(bytes, page);
+    append(bytes, page);
     return bytes;
 }
 

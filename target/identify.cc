@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "nvme/wire/identify.h"
+#include "target/page.h"
 
 namespace mpath::target {
 
@@ -22,12 +23,6 @@ Page page_of(const T& structure) {
     Page page(sizeof(T));
     std::memcpy(page.data(), &structure, sizeof(T));
     return page;
-}
-
-template <std::size_t N>
-void put_padded(std::array<char, N>& field, std::string_view text) {
-    field.fill(' ');
-    std::copy_n(text.begin(), std::min(text.size(), N), field.begin());
 }
 
 std::uint8_t mdts_exponent(std::uint32_t bytes) {

@@ -10,7 +10,7 @@ namespace {
 using nvme::Status;
 using nvme::StatusCode;
 
-IoPlan refuse(StatusCode code, bool do_not_retry = true) {
+IoPlan refuse_io(StatusCode code, bool do_not_retry = true) {
     return {.status = Status(code, do_not_retry)};
 }
 
@@ -52,22 +52,22 @@ IoPlan plan_blocks(Namespace& space, const Options& options, const nvme::Sqe& sq
     const auto command = std::bit_cast<nvme::RwCommand>(sqe);
     const std::uint64_t count = command.nlb + 1ULL;
     if (!is_inside(space, command.slba, count)) {
-        return refuse(StatusCode::lba_out_of_range);
+        return refuse_io(StatusCode::lba_out_of_range);
     }
     IoPlan plan{.space = &space,
                 .offset = command.slba << space.block_shift(),
                 .length = count << space.block_shift()};
     if (sqe.opcode == nvme::io_opcode::kWriteZeroes) {
         if (options.max_write_zeroes != 0 && plan.length > options.max_write_zeroes) {
-            return refuse(StatusCode::invalid_field);
+            return refuse_io(StatusCode::invalid_field);
         }
         return plan;
     }
     if (options.mdts != 0 && plan.length > options.mdts) {
-        return refuse(StatusCode::invalid_field);
+        return refuse_io(StatusCode::invalid_field);
     }
     if (command.sgl.length != plan.length) {
-        return refuse(StatusCode::data_sgl_length_invalid);
+        return refuse_io(StatusCode::data_sgl_length_invalid);
     }
     if (sqe.opcode == nvme::io_opcode::kWrite) {
         plan.from_host = static_cast<std::uint32_t>(plan.length);
@@ -79,7 +79,7 @@ IoPlan plan_deallocate(Namespace& space, const nvme::Sqe& sqe) {
     const std::uint32_t ranges = (sqe.cdw10 & 0xff) + 1;
     const auto length = static_cast<std::uint32_t>(ranges * sizeof(nvme::DsmRange));
     if (sqe.sgl.length != length) {
-        return refuse(StatusCode::data_sgl_length_invalid);
+        return refuse_io(StatusCode::data_sgl_length_invalid);
     }
     return {.space = &space, .length = length, .from_host = length};
 }
@@ -90,23 +90,23 @@ IoPlan plan_io(const Subsystem& subsystem, const Listener& listener, const nvme:
     const bool is_flush = sqe.opcode == nvme::io_opcode::kFlush;
     Namespace* space = subsystem.find_namespace(sqe.nsid);
     if (space == nullptr && !(is_flush && sqe.nsid == nvme::kNsidAll)) {
-        return refuse(StatusCode::invalid_namespace);
+        return refuse_io(StatusCode::invalid_namespace);
     }
     if (const StatusCode code = refusal_of(listener.options.ana); code != StatusCode::success) {
-        return refuse(code, false);
+        return refuse_io(code, false);
     }
     if (is_flush) {
         return {.space = space};
     }
     const Options& options = subsystem.options();
     if (options.metadata != 0) {
-        return refuse(StatusCode::invalid_field); // metadata is announced, but there is nowhere to keep it
+        return refuse_io(StatusCode::invalid_field); // metadata is announced, but there is nowhere to keep it
     }
     if (!is_known(sqe.opcode, options)) {
-        return refuse(StatusCode::invalid_opcode);
+        return refuse_io(StatusCode::invalid_opcode);
     }
     if (options.read_only && sqe.opcode != nvme::io_opcode::kRead) {
-        return refuse(StatusCode::namespace_write_protected);
+        return refuse_io(StatusCode::namespace_write_protected);
     }
     switch (sqe.opcode) {
     case nvme::io_opcode::kRead:

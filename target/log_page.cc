@@ -16,28 +16,22 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kMaxLogTransfer = 1U << 20;
 
-template <typename T>
-void put(Bytes& bytes, const T& structure) {
-    const auto* from = reinterpret_cast<const std::byte*>(&structure);
-    bytes.insert(bytes.end(), from, from + sizeof(T));
-}
-
 /// Each namespace is alone in its group, and all groups of a listener share its state.
 Bytes ana_log(const Subsystem& subsystem, const Listener& listener, bool groups_only) {
     Bytes bytes;
     nvme::AnaLogHeader header;
     header.change_count = 1;
     header.groups = static_cast<std::uint16_t>(subsystem.namespace_count());
-    put(bytes, header);
+    append(bytes, header);
     for (std::uint32_t nsid = 1; nsid <= subsystem.namespace_count(); ++nsid) {
         nvme::AnaGroupDescriptor group;
         group.group = nsid;
         group.nsids = groups_only ? 0 : 1;
         group.change_count = 1;
         group.state = static_cast<std::uint8_t>(listener.options.ana);
-        put(bytes, group);
+        append(bytes, group);
         if (!groups_only) {
-            put(bytes, Le32(nsid));
+            append(bytes, Le32(nsid));
         }
     }
     return bytes;
@@ -49,7 +43,7 @@ Bytes smart_log() {
     log.available_spare = 100;
     log.available_spare_threshold = 10;
     Bytes bytes;
-    put(bytes, log);
+    append(bytes, log);
     return bytes;
 }
 

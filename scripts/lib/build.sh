@@ -16,12 +16,15 @@ build_folder() {
     if [ "$1" = release ]; then echo "$ROOT/build"; else echo "$ROOT/build-$1"; fi
 }
 
+# Sources compiled together: a third of the time. OFF compiles each by itself, as a developer's own build does.
+UNITY=ON
+
 # build_preset PRESET [CMAKE_OPTION...]
 build_preset() {
     local preset=$1 folder options
     shift
     folder=$(build_folder "$preset")
-    options=("$@")
+    options=(-DCMAKE_UNITY_BUILD="$UNITY" -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 "$@")
     if command -v ccache >/dev/null; then
         options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi

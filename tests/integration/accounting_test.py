@@ -112,7 +112,9 @@ class Errors(lab.Case):
     """Failed I/Os have no response time, in fio's statistics and in ours; they are counted apart."""
 
     def test_io_of_a_lost_path_is_an_error_of_that_path(self):
-        lost, kept = self.target("--device-id=one"), self.target("--device-id=one")
+        kept = self.target("--device-id=one")
+        # A slow path has I/O outstanding at any moment, so also at its last one.
+        lost = self.target("--device-id=one", listeners=("name=a,delay=50ms",))
         paths = f"lost={lost.uris['a']},kept={kept.uris['a']}"
         # Of itself, continue_on_error= means EIO and EILSEQ only.
         fio = self.start_fio("--rw=randrw", "--bs=4k", "--iodepth=8", "--continue_on_error=all",

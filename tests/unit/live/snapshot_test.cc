@@ -12,7 +12,7 @@
 namespace mpath::live {
 namespace {
 
-constexpr Nanoseconds kStart = 100 * kSecond;
+constexpr Nanoseconds kBegin = 100 * kSecond;
 
 class Snapshot : public testing::Test {
 protected:
@@ -46,12 +46,12 @@ TEST_F(Snapshot, CopiesWhatTheJobCounted) {
     job.path(1).set_state(PathState::non_optimized);
     job.path(1).group.set(2);
     job.path(1).device.set("uuid 1");
-    job.begin_measuring(kStart);
-    read(job, 1, kStart, 1000);
+    job.begin_measuring(kBegin);
+    read(job, 1, kBegin, 1000);
     job.path(1).counters.traffic.pdus_sent.set(4);
     record::on_error(job.path(0).counters, ErrorClass::path_down);
-    job.events.add(kStart, 1, 0, record::EventKind::lost, "gone");
-    job.counters.ended_at.set(kStart + 10'000);
+    job.events.add(kBegin, 1, 0, record::EventKind::lost, "gone");
+    job.counters.ended_at.set(kBegin + 10'000);
 
     const record::JobReport report = snapshot(job, kLastActivity);
     const record::JobResult& result = report.result;
@@ -77,17 +77,17 @@ TEST_F(Snapshot, CopiesWhatTheJobCounted) {
 
 TEST_F(Snapshot, OfAJobThatWasKilledEndsWithItsLastIo) {
     JobSlot& job = add_job(1);
-    job.begin_measuring(kStart);
-    read(job, 0, kStart + 4000, 1000);
+    job.begin_measuring(kBegin);
+    read(job, 0, kBegin + 4000, 1000);
     EXPECT_EQ(snapshot(job, kLastActivity).result.measured(), 5000U);
     EXPECT_FALSE(snapshot(job, kLastActivity).result.ended);
-    EXPECT_EQ(snapshot(job, kStart + 9000).result.measured(), 9000U) << "running";
+    EXPECT_EQ(snapshot(job, kBegin + 9000).result.measured(), 9000U) << "running";
 }
 
 TEST_F(Snapshot, OfAJobInItsRampHasMeasuredNothing) {
     JobSlot& job = add_job(1);
-    record::on_dispatch(job.path(0).counters, kStart);
-    const record::JobResult result = snapshot(job, kStart + 1000).result;
+    record::on_dispatch(job.path(0).counters, kBegin);
+    const record::JobResult result = snapshot(job, kBegin + 1000).result;
     EXPECT_EQ(result.measured_from, 0U);
     EXPECT_EQ(result.measured(), 0U);
     EXPECT_EQ(result.paths[0].depth, record::DepthResult());
@@ -109,7 +109,7 @@ TEST_F(Snapshot, GroupsJobsAsFioDoes) {
 
 TEST_F(Snapshot, CanBeTakenWhileTheJobRuns) {
     JobSlot& job = add_job(1);
-    job.begin_measuring(kStart);
+    job.begin_measuring(kBegin);
     std::atomic<bool> done = false;
     std::thread keeper([&] {
         Sampler sampler(job);
@@ -118,11 +118,11 @@ TEST_F(Snapshot, CanBeTakenWhileTheJobRuns) {
             const record::JobResult result = snapshot(job, kLastActivity).result;
             ASSERT_GE(result.paths[0].operations().of(Operation::read).count(), seen);
             seen = result.paths[0].operations().of(Operation::read).count();
-            static_cast<void>(sampler.sample(kStart + kSecond + seen, 0));
+            static_cast<void>(sampler.sample(kBegin + kSecond + seen, 0));
         }
     });
     for (Nanoseconds count = 0; count < 20'000; ++count) {
-        read(job, 0, kStart + count * 100, 50);
+        read(job, 0, kBegin + count * 100, 50);
     }
     done = true;
     keeper.join();

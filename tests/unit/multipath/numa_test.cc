@@ -11,25 +11,25 @@
 namespace mpath::multipath::test {
 namespace {
 
-struct Step {
+struct NumaStep {
     std::string states;
     std::string choices;
 };
 
-struct Case {
+struct NumaCase {
     std::string name;
     std::vector<std::uint32_t> distances; ///< empty: no path's node is known
-    std::vector<Step> steps;
+    std::vector<NumaStep> steps;
 };
 
-class NumaRule : public testing::TestWithParam<Case> {};
+class NumaRule : public testing::TestWithParam<NumaCase> {};
 
 TEST_P(NumaRule, holds) {
-    const Case& rule = GetParam();
+    const NumaCase& rule = GetParam();
     FakePaths paths(rule.steps.front().states);
     paths.set_distances(rule.distances);
     Numa policy;
-    for (const Step& step : rule.steps) {
+    for (const NumaStep& step : rule.steps) {
         paths.become(step.states);
         EXPECT_EQ(choices(policy, paths.view(), step.choices.size()), step.choices) << "in " << step.states;
     }
@@ -38,17 +38,18 @@ TEST_P(NumaRule, holds) {
 INSTANTIATE_TEST_SUITE_P(
     Kernel, NumaRule,
     testing::Values(
-        Case{"sends_everything_to_the_first_optimized_path_when_no_node_is_known", {}, {{"NOO", "BBB"}}},
-        Case{"prefers_the_nearest_optimized_path", {21, 10, 12}, {{"OOO", "BBB"}}},
-        Case{"gives_a_tie_to_the_first_in_the_list", {21, 12, 12}, {{"OOO", "BBB"}}},
-        Case{"prefers_a_far_optimized_path_to_a_near_non_optimized_one", {10, 31}, {{"NO", "BBB"}}},
-        Case{"falls_back_to_the_nearest_non_optimized_path", {21, 31, 12}, {{"NIN", "CCC"}}},
-        Case{"keeps_its_path_when_a_nearer_one_becomes_optimized", {10, 21}, {{"NO", "BB"}, {"OO", "BB"}}},
-        Case{"searches_for_every_io_while_on_a_non_optimized_path", {}, {{"IN", "BB"}, {"NN", "AA"}}},
-        Case{"moves_to_a_path_that_becomes_optimized", {}, {{"NN", "AA"}, {"NO", "BB"}}},
-        Case{"leaves_a_lost_path", {}, {{"OO", "AA"}, {"xO", "BB"}}},
-        Case{"leaves_a_path_that_is_optimized_no_more", {}, {{"OO", "AA"}, {"NO", "BB"}}},
-        Case{"has_no_path_when_none_is_usable", {}, {{"ICLx", "--"}}}),
+        NumaCase{"sends_everything_to_the_first_optimized_path_when_no_node_is_known", {}, {{"NOO", "BBB"}}},
+        NumaCase{"prefers_the_nearest_optimized_path", {21, 10, 12}, {{"OOO", "BBB"}}},
+        NumaCase{"gives_a_tie_to_the_first_in_the_list", {21, 12, 12}, {{"OOO", "BBB"}}},
+        NumaCase{"prefers_a_far_optimized_path_to_a_near_non_optimized_one", {10, 31}, {{"NO", "BBB"}}},
+        NumaCase{"falls_back_to_the_nearest_non_optimized_path", {21, 31, 12}, {{"NIN", "CCC"}}},
+        NumaCase{
+            "keeps_its_path_when_a_nearer_one_becomes_optimized", {10, 21}, {{"NO", "BB"}, {"OO", "BB"}}},
+        NumaCase{"searches_for_every_io_while_on_a_non_optimized_path", {}, {{"IN", "BB"}, {"NN", "AA"}}},
+        NumaCase{"moves_to_a_path_that_becomes_optimized", {}, {{"NN", "AA"}, {"NO", "BB"}}},
+        NumaCase{"leaves_a_lost_path", {}, {{"OO", "AA"}, {"xO", "BB"}}},
+        NumaCase{"leaves_a_path_that_is_optimized_no_more", {}, {{"OO", "AA"}, {"NO", "BB"}}},
+        NumaCase{"has_no_path_when_none_is_usable", {}, {{"ICLx", "--"}}}),
     [](const auto& param_info) { return param_info.param.name; });
 
 TEST(Numa, searches_anew_after_a_change) {

@@ -12,14 +12,14 @@
 namespace mpath::multipath::test {
 namespace {
 
-struct Case {
+struct QueueDepthCase {
     std::string name;
     std::string states;
     std::vector<std::uint32_t> depths;
     std::string choice;
 };
 
-class QueueDepthRule : public testing::TestWithParam<Case> {};
+class QueueDepthRule : public testing::TestWithParam<QueueDepthCase> {};
 
 TEST_P(QueueDepthRule, holds) {
     FakePaths paths(GetParam().states);
@@ -31,14 +31,16 @@ TEST_P(QueueDepthRule, holds) {
 INSTANTIATE_TEST_SUITE_P(
     Kernel, QueueDepthRule,
     testing::Values(
-        Case{"takes_the_least_loaded_optimized_path", "OOO", {5, 3, 4}, "B"},
-        Case{"gives_a_tie_to_the_first_in_the_list", "OOO", {5, 3, 3}, "B"},
-        Case{"takes_the_first_idle_optimized_path", "OOO", {1, 0, 0}, "B"},
-        Case{"prefers_a_loaded_optimized_path_to_an_idle_non_optimized_one", "NON", {0, 99, 0}, "B"},
-        Case{"takes_the_least_loaded_non_optimized_path_when_none_is_optimized", "NIN", {7, 0, 6}, "C"},
-        Case{"gives_a_tie_between_non_optimized_paths_to_the_first", "INN", {0, 2, 2}, "B"},
-        Case{"passes_over_an_idle_unusable_path", "xILCO", {0, 0, 0, 0, 9}, "E"},
-        Case{"has_no_path_when_none_is_usable", "xI", {0, 0}, "-"}),
+        QueueDepthCase{"takes_the_least_loaded_optimized_path", "OOO", {5, 3, 4}, "B"},
+        QueueDepthCase{"gives_a_tie_to_the_first_in_the_list", "OOO", {5, 3, 3}, "B"},
+        QueueDepthCase{"takes_the_first_idle_optimized_path", "OOO", {1, 0, 0}, "B"},
+        QueueDepthCase{
+            "prefers_a_loaded_optimized_path_to_an_idle_non_optimized_one", "NON", {0, 99, 0}, "B"},
+        QueueDepthCase{
+            "takes_the_least_loaded_non_optimized_path_when_none_is_optimized", "NIN", {7, 0, 6}, "C"},
+        QueueDepthCase{"gives_a_tie_between_non_optimized_paths_to_the_first", "INN", {0, 2, 2}, "B"},
+        QueueDepthCase{"passes_over_an_idle_unusable_path", "xILCO", {0, 0, 0, 0, 9}, "E"},
+        QueueDepthCase{"has_no_path_when_none_is_usable", "xI", {0, 0}, "-"}),
     [](const auto& param_info) { return param_info.param.name; });
 
 // An idle path is found before the rest is looked at: a loaded path behind it makes no difference, and an

@@ -12,23 +12,23 @@
 namespace mpath::multipath::test {
 namespace {
 
-struct Step {
+struct RoundRobinStep {
     std::string states;  ///< of the paths, as fake_path.h writes them
     std::string choices; ///< expected
 };
 
-struct Case {
+struct RoundRobinCase {
     std::string name;
-    std::vector<Step> steps; ///< one policy lives through all of them, and is told of no change
+    std::vector<RoundRobinStep> steps; ///< one policy lives through all of them, and is told of no change
 };
 
-class RoundRobinRule : public testing::TestWithParam<Case> {};
+class RoundRobinRule : public testing::TestWithParam<RoundRobinCase> {};
 
 TEST_P(RoundRobinRule, holds) {
-    const std::vector<Step>& steps = GetParam().steps;
+    const std::vector<RoundRobinStep>& steps = GetParam().steps;
     FakePaths paths(steps.front().states);
     RoundRobin policy;
-    for (const Step& step : steps) {
+    for (const RoundRobinStep& step : steps) {
         paths.become(step.states);
         EXPECT_EQ(choices(policy, paths.view(), step.choices.size()), step.choices) << "in " << step.states;
     }
@@ -36,30 +36,31 @@ TEST_P(RoundRobinRule, holds) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kernel, RoundRobinRule,
-    testing::Values(Case{"starts_with_the_first_optimized_path", {{"NOO", "B"}}},
-                    Case{"starts_with_the_first_usable_path_when_none_is_optimized", {{"INN", "B"}}},
-                    Case{"alternates_between_two_optimized_paths", {{"OO", "ABABAB"}}},
-                    Case{"goes_forward_through_optimized_paths", {{"OOO", "ABCABC"}}},
-                    Case{"goes_backward_through_non_optimized_paths", {{"NNN", "ACBACB"}}},
-                    Case{"alternates_between_two_non_optimized_paths", {{"NN", "ABAB"}}},
-                    Case{"stays_on_the_only_optimized_path", {{"NON", "BBBB"}}},
-                    Case{"passes_over_non_optimized_paths_between_optimized_ones", {{"ONNO", "ADAD"}}},
-                    Case{"passes_over_inaccessible_paths", {{"OIO", "ACAC"}}},
-                    Case{"passes_over_lost_and_changing_paths", {{"xOLCO", "BEBE"}}},
-                    Case{"stays_on_the_only_usable_path_though_non_optimized", {{"INI", "BBB"}}},
-                    Case{"leaves_a_non_optimized_path_for_an_optimized_one", {{"NI", "A"}, {"NO", "BBB"}}},
-                    Case{"leaves_a_path_that_is_optimized_no_more_for_a_non_optimized_one",
-                         {{"ON", "AA"}, {"NN", "BAB"}}},
-                    Case{"stays_on_an_optimized_path_beside_non_optimized_ones", {{"ONN", "AAA"}}},
-                    Case{"leaves_a_lost_path", {{"ON", "AA"}, {"xN", "BBB"}}},
-                    Case{"comes_back_to_a_path_that_is_optimized_again", {{"IN", "BB"}, {"ON", "AAA"}}},
-                    Case{"has_no_path_when_none_is_usable", {{"IL", "--"}}},
-                    Case{"goes_on_from_its_pointer_after_a_time_without_paths",
-                         {{"OOO", "AB"}, {"xxx", "--"}, {"OOO", "CA"}}},
-                    Case{"uses_a_single_path_whether_optimized_or_not", {{"O", "AA"}, {"N", "AA"}}},
-                    Case{"does_not_use_a_single_lost_path", {{"O", "A"}, {"x", "-"}}},
-                    Case{"does_not_use_a_single_inaccessible_path", {{"O", "A"}, {"I", "-"}}},
-                    Case{"has_no_path_among_none", {{"", "--"}}}),
+    testing::Values(
+        RoundRobinCase{"starts_with_the_first_optimized_path", {{"NOO", "B"}}},
+        RoundRobinCase{"starts_with_the_first_usable_path_when_none_is_optimized", {{"INN", "B"}}},
+        RoundRobinCase{"alternates_between_two_optimized_paths", {{"OO", "ABABAB"}}},
+        RoundRobinCase{"goes_forward_through_optimized_paths", {{"OOO", "ABCABC"}}},
+        RoundRobinCase{"goes_backward_through_non_optimized_paths", {{"NNN", "ACBACB"}}},
+        RoundRobinCase{"alternates_between_two_non_optimized_paths", {{"NN", "ABAB"}}},
+        RoundRobinCase{"stays_on_the_only_optimized_path", {{"NON", "BBBB"}}},
+        RoundRobinCase{"passes_over_non_optimized_paths_between_optimized_ones", {{"ONNO", "ADAD"}}},
+        RoundRobinCase{"passes_over_inaccessible_paths", {{"OIO", "ACAC"}}},
+        RoundRobinCase{"passes_over_lost_and_changing_paths", {{"xOLCO", "BEBE"}}},
+        RoundRobinCase{"stays_on_the_only_usable_path_though_non_optimized", {{"INI", "BBB"}}},
+        RoundRobinCase{"leaves_a_non_optimized_path_for_an_optimized_one", {{"NI", "A"}, {"NO", "BBB"}}},
+        RoundRobinCase{"leaves_a_path_that_is_optimized_no_more_for_a_non_optimized_one",
+                       {{"ON", "AA"}, {"NN", "BAB"}}},
+        RoundRobinCase{"stays_on_an_optimized_path_beside_non_optimized_ones", {{"ONN", "AAA"}}},
+        RoundRobinCase{"leaves_a_lost_path", {{"ON", "AA"}, {"xN", "BBB"}}},
+        RoundRobinCase{"comes_back_to_a_path_that_is_optimized_again", {{"IN", "BB"}, {"ON", "AAA"}}},
+        RoundRobinCase{"has_no_path_when_none_is_usable", {{"IL", "--"}}},
+        RoundRobinCase{"goes_on_from_its_pointer_after_a_time_without_paths",
+                       {{"OOO", "AB"}, {"xxx", "--"}, {"OOO", "CA"}}},
+        RoundRobinCase{"uses_a_single_path_whether_optimized_or_not", {{"O", "AA"}, {"N", "AA"}}},
+        RoundRobinCase{"does_not_use_a_single_lost_path", {{"O", "A"}, {"x", "-"}}},
+        RoundRobinCase{"does_not_use_a_single_inaccessible_path", {{"O", "A"}, {"I", "-"}}},
+        RoundRobinCase{"has_no_path_among_none", {{"", "--"}}}),
     [](const auto& param_info) { return param_info.param.name; });
 
 TEST(RoundRobin, starts_anew_after_a_change) {

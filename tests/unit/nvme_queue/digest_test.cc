@@ -10,16 +10,12 @@ namespace {
 using pdu_flag::kLastPdu;
 using pdu_flag::kSuccess;
 
-constexpr PduOptions kHeader{.header_digest = true};
-constexpr PduOptions kData{.data_digest = true};
-constexpr PduOptions kBoth{.header_digest = true, .data_digest = true};
-
 struct Agreement {
     const char* name;
     PduOptions pdu;
 };
-const std::array<Agreement, 3> kAgreements = {Agreement{"Header", kHeader}, Agreement{"Data", kData},
-                                              Agreement{"Both", kBoth}};
+const std::array<Agreement, 3> kAgreements = {Agreement{"Header", kDigestHeader},
+                                              Agreement{"Data", kDigestData}, Agreement{"Both", kDigestBoth}};
 
 // ---- what we send
 
@@ -256,7 +252,7 @@ class QueueDamagedData : public QueueTest, public testing::WithParamInterface<Da
 
 TEST_P(QueueDamagedData, FailsItsCommandAloneWhateverTheControllerSaysOfSuccess) {
     const auto [name, length, damaged, with_success] = GetParam();
-    open({.pdu = kBoth});
+    open({.pdu = kDigestBoth});
     const Bytes data = pattern(std::size_t{3} * length);
     Bytes buffer(data.size());
     Bytes other(512);
@@ -266,16 +262,17 @@ TEST_P(QueueDamagedData, FailsItsCommandAloneWhateverTheControllerSaysOfSuccess)
     for (std::size_t i = 0; i < 3; ++i) {
         const auto flags = static_cast<std::uint8_t>(i == 2 ? kLastPdu | (with_success ? kSuccess : 0) : 0);
         const auto offset = static_cast<std::uint32_t>(i * length);
-        Bytes pdu = sealed(c2h_data(cid, offset, slice(data, offset, length), flags), kBoth);
+        Bytes pdu = sealed(c2h_data(cid, offset, slice(data, offset, length), flags), kDigestBoth);
         if (i == damaged) {
             pdu[28 + length / 2] ^= std::byte{0x10};
         }
         stream = stream + pdu;
     }
     if (!with_success) {
-        stream = stream + sealed(bytes_of(response(cid)), kBoth);
+        stream = stream + sealed(bytes_of(response(cid)), kDigestBoth);
     }
-    controller_->send(stream + sealed(c2h_data(other_cid, 0, pattern(512), kLastPdu | kSuccess), kBoth));
+    controller_->send(stream +
+                      sealed(c2h_data(other_cid, 0, pattern(512), kLastPdu | kSuccess), kDigestBoth));
     ASSERT_TRUE(run_until_done(2));
     settle();
     ASSERT_EQ(done_.size(), 2U);
@@ -289,7 +286,7 @@ TEST_P(QueueDamagedData, FailsItsCommandAloneWhateverTheControllerSaysOfSuccess)
 
     // The slot's next command knows nothing of it.
     done_.clear();
-    controller_->send(sealed(c2h_data(start_read(other), 0, pattern(512), kLastPdu | kSuccess), kBoth));
+    controller_->send(sealed(c2h_data(start_read(other), 0, pattern(512), kLastPdu | kSuccess), kDigestBoth));
     ASSERT_TRUE(run_until_done(1));
     EXPECT_TRUE(done_[0].status.ok());
 }
@@ -305,21 +302,21 @@ INSTANTIATE_TEST_SUITE_P(Rows, QueueDamagedData,
                          [](const auto& row) { return row.param.name; });
 
 TEST_F(QueueDamagedData, KeepsTheControllersOwnError) {
-    open({.pdu = kData});
+    open({.pdu = kDigestData});
     Bytes buffer(512);
     const auto cid = start_read(buffer);
-    Bytes pdu = sealed(c2h_data(cid, 0, pattern(512), kLastPdu), kData);
+    Bytes pdu = sealed(c2h_data(cid, 0, pattern(512), kLastPdu), kDigestData);
     pdu.back() ^= std::byte{1};
-    controller_->send(pdu + sealed(bytes_of(response(cid, Status(StatusCode::internal_error))), kData));
+    controller_->send(pdu + sealed(bytes_of(response(cid, Status(StatusCode::internal_error))), kDigestData));
     ASSERT_TRUE(run_until_done(1));
     EXPECT_EQ(done_[0].status.code(), StatusCode::internal_error);
     EXPECT_EQ(queue_->statistics().data_digest_errors, 1U);
 }
 
 TEST_F(QueueDamagedData, IsNotSeenInPadding) {
-    open({.pdu = kBoth});
+    open({.pdu = kDigestBoth});
     Bytes buffer(512);
-    Bytes pdu = sealed(c2h_data(start_read(buffer), 0, pattern(512), kLastPdu | kSuccess, 128), kBoth);
+    Bytes pdu = sealed(c2h_data(start_read(buffer), 0, pattern(512), kLastPdu | kSuccess, 128), kDigestBoth);
     std::fill(pdu.begin() + 28, pdu.begin() + 128, std::byte{0xa5});
     controller_->send(pdu);
     ASSERT_TRUE(run_until_done(1));
@@ -341,11 +338,11 @@ TEST_P(QueueDamagedHeader, EndsTheConnectionWithHeaderDigestErrorWhicheverBitItI
         if (bit < 8 || bit == 8 || bit == 9) {
             continue; // another type, or flags that speak of other digests: faults of their own
         }
-        open({.in_capsule = 0, .pdu = kBoth});
+        open({.in_capsule = 0, .pdu = kDigestBoth});
         Bytes read(512);
         Bytes write = pattern(512);
         const auto read_cid = start_read(read);
-        Bytes pdu = sealed(GetParam().make(read_cid, start_write(write)), kBoth);
+        Bytes pdu = sealed(GetParam().make(read_cid, start_write(write)), kDigestBoth);
         pdu[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
         controller_->send(pdu);
         std::optional<Pdu> answer;

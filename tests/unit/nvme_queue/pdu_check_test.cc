@@ -11,9 +11,6 @@ namespace mpath::nvme::test {
 namespace {
 
 constexpr PduOptions kPlain{};
-constexpr PduOptions kHeader{.header_digest = true};
-constexpr PduOptions kData{.data_digest = true};
-constexpr PduOptions kBoth{.header_digest = true, .data_digest = true};
 constexpr PduOptions kAligned{.hpda = 15}; // 64 bytes
 constexpr PduOptions kAlignedBoth{.header_digest = true, .data_digest = true, .hpda = 15};
 
@@ -41,46 +38,46 @@ Bytes resealed(Bytes pdu, const PduOptions& agreed, std::size_t at, unsigned val
 
 const std::vector<Row> kRows = {
     {"Data", kPlain, data(), 24, nullptr},
-    {"DataWithHeaderDigest", kHeader, sealed(data(), kHeader), 28, nullptr},
-    {"DataWithDataDigest", kData, sealed(data(), kData), 24, nullptr},
-    {"DataWithBoth", kBoth, sealed(data(), kBoth), 28, nullptr},
+    {"DataWithHeaderDigest", kDigestHeader, sealed(data(), kDigestHeader), 28, nullptr},
+    {"DataWithDataDigest", kDigestData, sealed(data(), kDigestData), 24, nullptr},
+    {"DataWithBoth", kDigestBoth, sealed(data(), kDigestBoth), 28, nullptr},
     {"DataPadded", kPlain, data(128), 128, nullptr},
-    {"DataPaddedBehindADigest", kBoth, sealed(data(128), kBoth), 128, nullptr},
+    {"DataPaddedBehindADigest", kDigestBoth, sealed(data(128), kDigestBoth), 128, nullptr},
     {"DataAligned", kAligned, data(64), 64, nullptr},
     {"DataAlignedToTheSecondUnit", kAligned, data(128), 128, nullptr},
     {"DataAlignedWithBoth", kAlignedBoth, sealed(data(64), kAlignedBoth), 64, nullptr},
-    {"Response", kData, bytes_of(response(1)), 24, nullptr},
-    {"ResponseWithDigest", kBoth, sealed(bytes_of(response(1)), kBoth), 28, nullptr},
+    {"Response", kDigestData, bytes_of(response(1)), 24, nullptr},
+    {"ResponseWithDigest", kDigestBoth, sealed(bytes_of(response(1)), kDigestBoth), 28, nullptr},
     {"R2t", kPlain, bytes_of(r2t(1, 2, 3, 4)), 24, nullptr},
-    {"R2tWithDigest", kBoth, sealed(bytes_of(r2t(1, 2, 3, 4)), kBoth), 28, nullptr},
+    {"R2tWithDigest", kDigestBoth, sealed(bytes_of(r2t(1, 2, 3, 4)), kDigestBoth), 28, nullptr},
 
     {"DataNotAligned", kAligned, data(32), 0, "not aligned as HPDA asked", FatalStatus::invalid_header_field,
      3},
-    {"DataInsideTheHeaderDigest", kBoth, resealed(data(32), kBoth, 3, 24), 0, "data offset is impossible",
-     FatalStatus::invalid_header_field, 3},
-    {"HeaderDigestMissing", kBoth, sealed(data(), kData), 0, "without the header digest",
+    {"DataInsideTheHeaderDigest", kDigestBoth, resealed(data(32), kDigestBoth, 3, 24), 0,
+     "data offset is impossible", FatalStatus::invalid_header_field, 3},
+    {"HeaderDigestMissing", kDigestBoth, sealed(data(), kDigestData), 0, "without the header digest",
      FatalStatus::invalid_header_field, 1},
-    {"HeaderDigestMissingOnAResponse", kHeader, bytes_of(response(1)), 0, "without the header digest",
+    {"HeaderDigestMissingOnAResponse", kDigestHeader, bytes_of(response(1)), 0, "without the header digest",
      FatalStatus::invalid_header_field, 1},
-    {"DataDigestMissing", kBoth, sealed(data(), kHeader), 0, "without the data digest",
+    {"DataDigestMissing", kDigestBoth, sealed(data(), kDigestHeader), 0, "without the data digest",
      FatalStatus::invalid_header_field, 1},
-    {"HeaderDigestNotAgreed", kData, sealed(data(), kBoth), 0, "not agreed on",
+    {"HeaderDigestNotAgreed", kDigestData, sealed(data(), kDigestBoth), 0, "not agreed on",
      FatalStatus::invalid_header_field, 1},
-    {"DataDigestNotAgreed", kHeader, sealed(data(), kBoth), 0, "not agreed on",
+    {"DataDigestNotAgreed", kDigestHeader, sealed(data(), kDigestBoth), 0, "not agreed on",
      FatalStatus::invalid_header_field, 1},
-    {"DataDigestOnAResponse", kData, resealed(bytes_of(response(1)), kHeader, 1, 2), 0, "not agreed on",
-     FatalStatus::invalid_header_field, 1},
-    {"HlenUnderARightDigest", kBoth, resealed(data(), kBoth, 2, 28), 0, "wrong header length",
+    {"DataDigestOnAResponse", kDigestData, resealed(bytes_of(response(1)), kDigestHeader, 1, 2), 0,
+     "not agreed on", FatalStatus::invalid_header_field, 1},
+    {"HlenUnderARightDigest", kDigestBoth, resealed(data(), kDigestBoth, 2, 28), 0, "wrong header length",
      FatalStatus::invalid_header_field, 2},
-    {"PlenWithoutTheDataDigest", kBoth, resealed(data(), kBoth, 4, 28 + 16), 0, "impossible length",
-     FatalStatus::invalid_header_field, 4},
-    {"PlenWithoutTheHeaderDigest", kBoth, resealed(bytes_of(response(1)), kBoth, 4, 24), 0,
+    {"PlenWithoutTheDataDigest", kDigestBoth, resealed(data(), kDigestBoth, 4, 28 + 16), 0,
      "impossible length", FatalStatus::invalid_header_field, 4},
-    {"TermReqTooLong", kBoth,
+    {"PlenWithoutTheHeaderDigest", kDigestBoth, resealed(bytes_of(response(1)), kDigestBoth, 4, 24), 0,
+     "impossible length", FatalStatus::invalid_header_field, 4},
+    {"TermReqTooLong", kDigestBoth,
      bytes_of(CommonHeader{static_cast<std::uint8_t>(PduType::c2h_term_req), 0, 24, 0, std::uint32_t{153}}) +
          Bytes(16),
      0, "impossible length", FatalStatus::invalid_header_field, 4},
-    {"TermReqWithADigest", kBoth,
+    {"TermReqWithADigest", kDigestBoth,
      bytes_of(CommonHeader{static_cast<std::uint8_t>(PduType::c2h_term_req), 1, 24, 0, std::uint32_t{28}}) +
          Bytes(20),
      0, "not agreed on", FatalStatus::invalid_header_field, 1},

@@ -82,6 +82,10 @@ inline R2t r2t(std::uint16_t cid, std::uint16_t ttag, std::uint32_t offset, std:
     return pdu;
 }
 
+inline constexpr PduOptions kDigestHeader{.header_digest = true};
+inline constexpr PduOptions kDigestData{.data_digest = true};
+inline constexpr PduOptions kDigestBoth{.header_digest = true, .data_digest = true};
+
 /// `pdu`, built without digests, as it is sent where those of `agreed` are in use. The header's digest moves
 /// data on, unless its padding has room.
 inline Bytes sealed(const Bytes& pdu, const PduOptions& agreed) {

@@ -88,14 +88,14 @@ TEST(HostIdentity, keeps_the_identifier_in_the_order_a_uuid_is_written) {
     }
 }
 
-struct Bad {
+struct BadHost {
     std::optional<std::string> option_nqn;
     std::optional<std::string> option_id;
     std::string sentence;
 };
 
 TEST(HostIdentity, says_which_source_has_a_bad_name) {
-    const Bad cases[] = {
+    const BadHost cases[] = {
         {"host", {}, "hostnqn=: NQN 'host' does not begin with 'nqn.' and a name"},
         {{}, "1234", "hostid=: '1234' is not a UUID, which a host identifier is written as"},
         {{},
@@ -103,7 +103,7 @@ TEST(HostIdentity, says_which_source_has_a_bad_name) {
          "hostid=: a host identifier of all zeros is not allowed"},
         {uuid_nqn("oops"), {}, "hostnqn=: 'oops' is not a UUID, which a host identifier is written as"},
     };
-    for (const Bad& bad : cases) {
+    for (const BadHost& bad : cases) {
         HostNames names = generated_only();
         names.option_nqn = bad.option_nqn;
         names.option_id = bad.option_id;

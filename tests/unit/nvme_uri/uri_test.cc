@@ -70,13 +70,13 @@ INSTANTIATE_TEST_SUITE_P(
         Good{"with_utf8_in_the_nqn", "nvme+tcp://h/nqn.x:\xc3\xa9/1", {"h", 4420, "nqn.x:\xc3\xa9", 1}}),
     [](const auto& param_info) { return param_info.param.name; });
 
-struct Bad {
+struct BadUri {
     std::string text;
     std::string sentence; ///< behind the quoted text
 };
 
 TEST(ParseUriRefuses, and_points_at_the_character) {
-    const Bad cases[] = {
+    const BadUri cases[] = {
         {"", "character 1: a path begins with 'nvme+tcp://'"},
         {"nvme+rdma://h/nqn.x/1", "character 1: a path begins with 'nvme+tcp://'"},
         {"nvme+tcp://", "character 12: '/subnqn/nsid' is missing behind the address"},
@@ -114,7 +114,7 @@ TEST(ParseUriRefuses, and_points_at_the_character) {
         {"nvme+tcp://h/nqn.x/1?a=b",
          "character 21: '?' has no place in a path; write it as %3F if it belongs to a name"},
     };
-    for (const Bad& bad : cases) {
+    for (const BadUri& bad : cases) {
         const auto uri = parse_uri(bad.text);
         ASSERT_FALSE(uri) << bad.text;
         EXPECT_EQ(uri.error().code, EINVAL);
@@ -161,7 +161,7 @@ TEST(ParseHostPort, reads_names_and_addresses_with_or_without_a_port) {
 }
 
 TEST(ParseHostPort, refuses_anything_else_and_points_at_it) {
-    const Bad rows[] = {
+    const BadUri rows[] = {
         {"", "character 1: the host is missing"},
         {":8009", "character 1: the host is missing"},
         {"h:", "character 3: port '' is not a number from 1 to 65535"},
@@ -170,7 +170,7 @@ TEST(ParseHostPort, refuses_anything_else_and_points_at_it) {
         {"h h", "character 2: ' ' has no place in HOST[:PORT]"},
         {"[::1", "character 1: ']' is missing behind the IPv6 address"},
     };
-    for (const Bad& bad : rows) {
+    for (const BadUri& bad : rows) {
         const auto parsed = parse_host_port(bad.text);
         ASSERT_FALSE(parsed) << bad.text;
         EXPECT_EQ(parsed.error().text, "'" + bad.text + "', " + bad.sentence);
