@@ -284,7 +284,7 @@ void IoEngine::take_news() noexcept {
         if (!path.live()) {
             continue; // never connected, or lost: it has no state
         }
-        if (news_.lost(i)) {
+        if (news_.life(i) != PathLife::live) {
             path.close({ECONNRESET, "the controller was lost"});
             changed = true;
         } else if (path.state() != news_.state(i)) {

@@ -74,7 +74,7 @@ private:
     void on_event(std::string text) noexcept override { add_event(record::EventKind::state, text); }
     void on_lost(const Error& error) noexcept override {
         add_event(record::EventKind::lost, error.text);
-        keeper_.news_.set_lost(index_);
+        keeper_.news_.set_life(index_, PathLife::gone);
     }
     void add_event(record::EventKind kind, std::string_view text) {
         keeper_.events_.add(keeper_.clock_.now(), keeper_.clock_.utc(), index_, kind, text);

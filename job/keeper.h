@@ -26,12 +26,6 @@
 
 namespace mpath::job {
 
-/// A path that is up: what the keeper hands to the I/O thread.
-struct PathConnection {
-    nvme::ControllerFacts facts;
-    std::vector<nvme::ConnectedQueue> queues;
-};
-
 class Keeper {
 public:
     /// `on_interval` is called on the keeper's thread every `interval` after all paths were tried.

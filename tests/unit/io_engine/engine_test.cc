@@ -209,7 +209,7 @@ TEST_F(EnginePaths, FollowTheStatesTheKeeperHears) {
 TEST_F(EnginePaths, ThatTheKeeperLostAreClosed) {
     open(2);
     queue_and_commit(0, 2);
-    news_->set_lost(1);
+    news_->set_life(1, PathLife::gone);
     EXPECT_EQ(engine_->getevents(1, kDepth), 1U);
     ASSERT_TRUE(paths_[1]->close_reason);
     EXPECT_NE(paths_[1]->close_reason->code, 0) << "not orderly: the controller is gone";
