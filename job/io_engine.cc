@@ -232,6 +232,7 @@ void IoEngine::reset() noexcept {
         }
     }
     clear(slot_.counters.response);
+    clear(slot_.counters.held);
     usage_before_ = thread_usage();
     system_calls_before_ = reactor_.system_calls();
     slot_.begin_measuring(clock_.now());

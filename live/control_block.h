@@ -22,7 +22,7 @@ namespace mpath::live {
 
 inline constexpr std::uint64_t kMagic = 0x314B'4C42'5041'504D; ///< "MPAPBLK1" in memory
 inline constexpr std::uint32_t kLayoutVersion =
-    1; ///< raised by every change of a struct in live/ or record/counters.h
+    2; ///< raised by every change of a struct in live/ or record/counters.h
 inline constexpr const char* kBlockDirectory = "/dev/shm";
 
 /// First bytes of the file.

@@ -7,7 +7,11 @@
 //   path takes it                     on_dispatch(path, now)
 //   it comes back from the path       on_return(path, now)             whatever the outcome
 //     it waited for a free slot       on_wait_end(path, waited)        before on_return
-//     a path-related error            on_error(path, class), and on_requeue(path) when it is sent again
+//     it failed                       on_error(path, class), and when it is sent again on_requeue(path,
+//     delay)
+//                                     for the path-related, on_retry(path) for the others; on_exposed(path)
+//                                     as well if that may execute a write twice
+//   no path was usable for a time     on_hold_end(job, held)           whatever the outcome
 //   fio is given it in event()        on_complete(job, path_setting, request, now), if fio counts it as well
 //
 // Depth is kept from on_dispatch to on_return, so I/Os that wait for a slot of their path are in it, and
@@ -96,10 +100,31 @@ struct TrafficCounters {
     OptionalCounter data_digest_errors;   ///< PDUs whose data came damaged; each failed its command
 };
 
+/// How long something took, as moments and histogram.
+struct DelayCounters {
+    MomentCounters moments; ///< bytes stay 0
+    HistogramCounters histogram;
+
+    /// `time` in nanoseconds.
+    void add(std::uint64_t time) noexcept {
+        histogram.add(time);
+        moments.add(time, 0);
+    }
+};
+
+/// I/Os that no path could take.
+struct HoldCounters {
+    Counter count;
+    Counter total; ///< nanoseconds
+    HighMark max;  ///< nanoseconds
+};
+
 /// One path of one job.
 struct PathCounters {
     DepthCounters depth;
-    Counter requeues;              ///< I/Os that failed here and were sent again
+    Counter requeues; ///< I/Os that failed here for the path's sake and were sent again, elsewhere or here
+    Counter retries;  ///< I/Os sent again on this path for another reason: busy, a damaged transfer
+    Counter exposed_writes;        ///< of both, writes whose attempt here could still have been executed then
     Counter errors[kErrorClasses]; ///< by ErrorClass; [none] stays 0
     Counter waits;                 ///< I/Os that had to wait for a free slot of this path
     Counter wait_time;             ///< nanoseconds, of all of them
@@ -107,6 +132,7 @@ struct PathCounters {
     TrafficCounters traffic;
     OptionalCounter sampled_reads;  ///< reads whose data was looked at
     OptionalCounter all_zero_reads; ///< of these, only zero bytes
+    DelayCounters requeue_delay;    ///< of each requeue: failed here to dispatched again
 };
 
 /// One job.
@@ -118,6 +144,7 @@ struct JobCounters {
     OptionalCounter voluntary_switches;
     OptionalCounter involuntary_switches;
     OptionalCounter system_calls; ///< of the I/O thread's reactor, which serves all paths
+    HoldCounters held;            ///< I/Os that waited because no path was usable
 
     // Bytes this run wrote to the device, ramp included, because they describe the device's data.
     Counter written;
@@ -149,9 +176,28 @@ inline void on_error(PathCounters& path, ErrorClass error) noexcept {
     path.errors[static_cast<std::size_t>(error)].add();
 }
 
-/// On the path that failed the I/O, when it is sent again.
-inline void on_requeue(PathCounters& path) noexcept {
-    path.requeues.add();
+/// An I/O that `failed_on` failed for the path's sake is dispatched again, elsewhere or there, `delay`
+/// nanoseconds after it failed.
+inline void on_requeue(PathCounters& failed_on, Nanoseconds delay) noexcept {
+    failed_on.requeues.add();
+    failed_on.requeue_delay.add(delay);
+}
+
+/// An I/O that failed for another reason than its path is sent again on it.
+inline void on_retry(PathCounters& path) noexcept {
+    path.retries.add();
+}
+
+/// A write is sent again although its attempt on this path may still be executed.
+inline void on_exposed(PathCounters& path) noexcept {
+    path.exposed_writes.add();
+}
+
+/// An I/O waited `held` nanoseconds for a usable path; then one came, or it was failed.
+inline void on_hold_end(JobCounters& job, Nanoseconds held) noexcept {
+    job.held.count.add();
+    job.held.total.add(held);
+    job.held.max.see(held);
 }
 
 /// An I/O that fio counts, once, on the path that completed it and in the setting it was submitted in.

@@ -13,6 +13,12 @@ std::string_view to_string(EventKind kind) {
         return "state";
     case EventKind::refused:
         return "refused";
+    case EventKind::failing:
+        return "failing";
+    case EventKind::given_up:
+        return "given_up";
+    case EventKind::namespace_changed:
+        return "namespace_changed";
     }
     return "unknown";
 }

@@ -52,7 +52,7 @@ TEST_F(SamplerTest, TellsWhatHappenedSinceTheSampleBefore) {
     read(900'000);
     ASSERT_TRUE(sample_at(kStart + kSecond));
     job_.path(0).set_state(PathState::change);
-    record::on_requeue(job_.path(0).counters);
+    record::on_requeue(job_.path(0).counters, 1000);
     read(50'000);
     read(70'000);
     const auto interval = sample_at(kStart + 2 * kSecond);

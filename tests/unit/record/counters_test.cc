@@ -121,11 +121,43 @@ TEST(Waits, AreCountedAndTimed) {
 TEST(Errors, CountOnThePathThatFailedByClass) {
     PathCounters path{};
     on_error(path, ErrorClass::ana_transition);
-    on_requeue(path);
+    on_requeue(path, 700);
     on_error(path, ErrorClass::io_error);
     EXPECT_EQ(path.errors[static_cast<std::size_t>(ErrorClass::ana_transition)].get(), 1U);
     EXPECT_EQ(path.errors[static_cast<std::size_t>(ErrorClass::io_error)].get(), 1U);
     EXPECT_EQ(path.requeues.get(), 1U);
+}
+
+TEST(Requeues, KeepHowLongEachTookToBeSentAgain) {
+    auto path = std::make_unique<PathCounters>();
+    on_requeue(*path, 700);
+    on_requeue(*path, 90);
+    EXPECT_EQ(path->requeues.get(), 2U);
+    EXPECT_EQ(path->requeue_delay.moments.snapshot().sum, 790U);
+    EXPECT_EQ(path->requeue_delay.moments.snapshot().max, 700U);
+    EXPECT_EQ(Histogram(path->requeue_delay.histogram).count(), 2U);
+    EXPECT_EQ(path->retries.get(), 0U);
+    EXPECT_EQ(path->exposed_writes.get(), 0U);
+}
+
+TEST(Retries, AndExposedWritesCountApartFromRequeues) {
+    auto path = std::make_unique<PathCounters>();
+    on_retry(*path);
+    on_retry(*path);
+    on_exposed(*path);
+    EXPECT_EQ(path->retries.get(), 2U);
+    EXPECT_EQ(path->exposed_writes.get(), 1U);
+    EXPECT_EQ(path->requeues.get(), 0U);
+    EXPECT_EQ(path->requeue_delay.moments.snapshot(), Moments());
+}
+
+TEST(Holds, AreCountedAndTimedForTheJob) {
+    auto job = std::make_unique<JobCounters>();
+    on_hold_end(*job, 40);
+    on_hold_end(*job, 10);
+    EXPECT_EQ(job->held.count.get(), 2U);
+    EXPECT_EQ(job->held.total.get(), 50U);
+    EXPECT_EQ(job->held.max.get(), 40U);
 }
 
 TEST(Completion, CountsThePathsTimeOnThePathAndFiosTimeForTheJob) {
