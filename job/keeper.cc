@@ -58,6 +58,11 @@ public:
             controller_->start(*this);
         }
     }
+    void lose(const std::string& cause) {
+        if (controller_) {
+            on_lost({ECONNRESET, cause});
+        }
+    }
     net::Task<int> shut_down(net::Reactor& reactor) {
         if (!controller_) {
             co_return 0;
@@ -73,7 +78,9 @@ private:
     }
     void on_event(std::string text) noexcept override { add_event(record::EventKind::state, text); }
     void on_lost(const Error& error) noexcept override {
-        add_event(record::EventKind::lost, error.text);
+        if (keeper_.news_.claim_loss(index_)) {
+            add_event(record::EventKind::lost, error.text);
+        }
         keeper_.news_.set_life(index_, PathLife::gone);
     }
     void add_event(record::EventKind kind, std::string_view text) {
@@ -86,9 +93,10 @@ private:
 };
 
 Keeper::Keeper(const Clock& clock, std::vector<nvme::Uri> paths, nvme::ControllerOptions options,
-               live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval)
+               live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval,
+               LifeOptions life)
     : clock_(clock), uris_(std::move(paths)), options_(std::move(options)), events_(events),
-      interval_(interval), on_interval_(std::move(on_interval)), news_(uris_.size()) {}
+      interval_(interval), on_interval_(std::move(on_interval)), life_(life), news_(uris_.size()) {}
 
 Keeper::~Keeper() {
     stop();
@@ -170,6 +178,18 @@ void Keeper::serve(net::Reactor& reactor) {
         reactor.run(100 * kMillisecond);
     }
     associations_.clear();
+}
+
+void Keeper::report_lost(std::uint16_t path, std::string cause) {
+    if (wakeup_) {
+        wakeup_->post([this, path, cause = std::move(cause)] { associations_[path]->lose(cause); });
+    }
+}
+
+void Keeper::refresh_state(std::uint16_t path) {
+    if (wakeup_) {
+        wakeup_->post([this, path] { news_.set_state(path, news_.state(path)); });
+    }
 }
 
 void Keeper::stop() {

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "job/life_options.h"
 #include "job/path_news.h"
 #include "live/event_log.h"
 #include "net/reactor.h"
@@ -30,7 +31,8 @@ class Keeper {
 public:
     /// `on_interval` is called on the keeper's thread every `interval` after all paths were tried.
     Keeper(const Clock& clock, std::vector<nvme::Uri> paths, nvme::ControllerOptions options,
-           live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval);
+           live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval,
+           LifeOptions life = {});
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
     ~Keeper();
@@ -38,7 +40,16 @@ public:
     /// Starts the thread and waits until every path is connected or has failed; one result a path, in order.
     /// Fails as a whole when there can be no thread or reactor.
     Result<std::vector<Result<PathConnection>>> connect();
-    [[nodiscard]] const PathNews& news() const noexcept { return news_; }
+    [[nodiscard]] PathNews& news() noexcept { return news_; }
+
+    /// An I/O connection of the path broke, or was given up, for `cause` (a sentence): its association ends,
+    /// and it is connected again. Nothing happens when it is known already. Between connect() and stop();
+    /// does not wait. For trouble, not for the I/O path: it locks and allocates.
+    void report_lost(std::uint16_t path, std::string cause);
+    /// The device answered an I/O with the state of the path's group: asks for it again. The answer is in
+    /// news().set_state(), even when it is the old state or nobody answered. As above: does not wait.
+    void refresh_state(std::uint16_t path);
+
     /// Shuts all controllers down in order and joins the thread.
     void stop();
 
@@ -55,6 +66,7 @@ private:
     live::EventLog& events_;
     Nanoseconds interval_;
     std::function<void()> on_interval_;
+    LifeOptions life_;
     PathNews news_;
 
     std::vector<std::unique_ptr<Association>> associations_; ///< the keeper's thread only
