@@ -111,6 +111,7 @@ IoPath::IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limi
                RequestList& completions, PathListener& listener)
     : index_(index), nsid_(nsid), block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))),
       writes_(writes), command_limits_(command_limits(limits, writes, block_shift_)),
+      uncut_(limits.boundary == 0 ? command_limits_ : decltype(command_limits_){}),
       boundary_(limits.boundary), completions_(completions), listener_(listener) {}
 
 IoPath::~IoPath() = default;
@@ -145,14 +146,12 @@ std::uint32_t IoPath::count_commands(const Request& request) const noexcept {
 }
 
 void IoPath::submit(Request& request) noexcept {
-    const bool fits =
-        boundary_ == 0 && request.length <= command_limits_[static_cast<std::size_t>(request.operation)];
+    const bool fits = request.length <= uncut_[static_cast<std::size_t>(request.operation)];
     request.commands = fits ? 1 : count_commands(request);
     request.commands_unissued = request.commands;
     request.commands_open = 0;
     request.issued_bytes = 0;
     request.parked = false;
-    request.waited = 0;
     ++outstanding_;
     if (!live()) {
         fail(request, ErrorClass::path_down, 0);

@@ -66,7 +66,9 @@ private:
     unsigned block_shift_;
     WriteOptions writes_;
     std::array<std::uint32_t, kOperations> command_limits_; ///< bytes one command covers, by operation
-    std::uint64_t boundary_;                                ///< bytes; 0 = none
+    std::array<std::uint32_t, kOperations>
+        uncut_;              ///< bytes that need no look at the boundary; 0: always look
+    std::uint64_t boundary_; ///< bytes; 0 = none
     PathState state_ = PathState::optimized;
     RequestList& completions_;
     PathListener& listener_;

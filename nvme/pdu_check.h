@@ -4,6 +4,8 @@
 // are those of Linux (drivers/nvme/host/tcp.c) and the stricter of what peers are seen to do.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,29 +60,31 @@ struct PduVerdict {
 // The two PDUs there are most of, told by a few comparisons. Only for connections without digests and with
 // HPDA 0; check_pdu() says the same of them, and takes longer.
 
+/// The first four bytes of a PDU as one number, for comparing them all at once.
+[[nodiscard]] constexpr std::uint32_t head_word(PduType type, std::uint8_t flags, std::uint8_t hlen,
+                                                std::uint8_t pdo) noexcept {
+    return std::bit_cast<std::uint32_t>(
+        std::array<std::uint8_t, 4>{static_cast<std::uint8_t>(type), flags, hlen, pdo});
+}
+
 /// Whether `bytes` begin with C2HData that ends a transfer, its data right behind the header.
 [[nodiscard]] inline bool is_plain_data(std::span<const std::byte> bytes) noexcept {
     if (bytes.size() < sizeof(C2hData)) {
         return false;
     }
-    constexpr auto kType = static_cast<std::uint8_t>(PduType::c2h_data);
-    constexpr std::uint8_t kEnd = pdu_flag::kLastPdu | pdu_flag::kSuccess;
+    constexpr std::uint32_t kSuccess = head_word(PduType{0}, pdu_flag::kSuccess, 0, 0);
+    constexpr std::uint32_t kHead = head_word(PduType::c2h_data, pdu_flag::kLastPdu | pdu_flag::kSuccess,
+                                              sizeof(C2hData), sizeof(C2hData));
     const auto pdu = load<C2hData>(bytes);
-    const CommonHeader& common = pdu.common;
-    return common.type == kType && (common.flags == kEnd || common.flags == pdu_flag::kLastPdu) &&
-           common.hlen == sizeof(C2hData) && common.pdo == sizeof(C2hData) && pdu.datal != 0 &&
-           std::uint64_t{common.plen} == sizeof(C2hData) + std::uint64_t{pdu.datal};
+    return (load<std::uint32_t>(bytes) | kSuccess) == kHead && pdu.datal != 0 &&
+           std::uint64_t{pdu.common.plen} == sizeof(C2hData) + std::uint64_t{pdu.datal};
 }
 
 /// Whether `bytes` begin with a CapsuleResp.
 [[nodiscard]] inline bool is_plain_response(std::span<const std::byte> bytes) noexcept {
-    if (bytes.size() < sizeof(CapsuleResp)) {
-        return false;
-    }
-    constexpr auto kType = static_cast<std::uint8_t>(PduType::capsule_resp);
-    const auto common = load<CommonHeader>(bytes);
-    return common.type == kType && common.flags == 0 && common.hlen == sizeof(CapsuleResp) &&
-           common.plen == sizeof(CapsuleResp);
+    constexpr std::uint32_t kHead = head_word(PduType::capsule_resp, 0, sizeof(CapsuleResp), 0);
+    return bytes.size() >= sizeof(CapsuleResp) && load<std::uint32_t>(bytes) == kHead &&
+           load<CommonHeader>(bytes).plen == sizeof(CapsuleResp);
 }
 
 } // namespace mpath::nvme

@@ -51,16 +51,15 @@ void Queue::answer(Slot& slot, const Cqe& cqe) noexcept {
 }
 
 void Queue::finish(Slot& slot, const Cqe& cqe, bool lost) noexcept {
-    Completion completion{slot.owner, Status::from_cqe(cqe.status), cqe.dw0, cqe.dw1, lost};
-    if (completion.status.ok() && !lost) {
+    Completion completion{slot.owner, Status::from_cqe(cqe.status), cqe.dw0, cqe.dw1, lost, false};
+    if (lost) {
+        completion.unsent = slot.transfer == Transfer::to_controller &&
+                            (slot.moved < slot.length || slot.batch == stream_.open_batch());
+    } else if (slot.damaged || slot.moved != slot.length) {
         // Success with data damaged or missing is no success.
-        const bool complete = slot.transfer == Transfer::to_host         ? slot.received == slot.length
-                              : slot.transfer == Transfer::to_controller ? slot.h2c_next == slot.length
-                                                                         : true;
-        if (slot.damaged) {
-            completion.status = Status(StatusCode::transient_transport_error);
-        } else if (!complete) {
-            completion.status = Status(StatusCode::data_transfer_error);
+        if (completion.status.ok()) {
+            completion.status = Status(slot.damaged ? StatusCode::transient_transport_error
+                                                    : StatusCode::data_transfer_error);
         }
     }
     if (slot.transfer == Transfer::to_host && slot.length >= kDirectFrom) {

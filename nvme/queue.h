@@ -46,7 +46,8 @@ struct Completion {
     Status status;
     std::uint32_t dw0 = 0;
     std::uint32_t dw1 = 0;
-    bool lost = false; ///< the connection broke first: whether the command was executed is unknown
+    bool lost = false;   ///< the connection broke first: whether the command was executed is unknown
+    bool unsent = false; ///< lost, but it can't have been executed: not all of it ever went to the network
 };
 
 class QueueClient {
@@ -134,9 +135,8 @@ private:
         void* owner = nullptr;
         std::byte* data = nullptr;
         std::uint32_t length = 0;
-        std::uint32_t received = 0;   ///< C2H bytes so far
+        std::uint32_t moved = 0;      ///< bytes received, or put into send batches
         std::uint32_t requested = 0;  ///< bytes that R2Ts, or the capsule, have covered
-        std::uint32_t h2c_next = 0;   ///< next byte to put into the send batch
         std::uint64_t batch = 0;      ///< last send batch that refers to `data`; 0 = none
         Cqe cqe;                      ///< the answer, when it came before `batch` had left
         std::uint16_t cid = 0;        ///< slot number and generation

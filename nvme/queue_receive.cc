@@ -45,23 +45,7 @@ Queue::Slot* Queue::find(std::uint16_t cid) noexcept {
     return &slots_[index];
 }
 
-std::size_t Queue::on_data(std::span<const std::byte> bytes) noexcept {
-    std::size_t consumed = 0;
-    while (!stream_.closing() && receiving_ != Receiving::payload) {
-        const auto rest = bytes.subspan(consumed);
-        const std::size_t taken = receiving_ == Receiving::pdu ? take_pdu(rest) : take_data_digest(rest);
-        if (taken == 0) {
-            break;
-        }
-        consumed += taken;
-    }
-    if (h2c_head_ != kNoSlot && !stream_.closing()) {
-        pump_h2c();
-    }
-    return consumed;
-}
-
-std::size_t Queue::take_pdu(std::span<const std::byte> bytes) noexcept {
+[[gnu::always_inline]] inline std::size_t Queue::take_pdu(std::span<const std::byte> bytes) noexcept {
     if (plain_) {
         if (is_plain_response(bytes)) {
             ++statistics_.pdus_received;
@@ -92,6 +76,22 @@ std::size_t Queue::take_pdu(std::span<const std::byte> bytes) noexcept {
     }
 }
 
+std::size_t Queue::on_data(std::span<const std::byte> bytes) noexcept {
+    std::size_t consumed = 0;
+    while (!stream_.closing() && receiving_ != Receiving::payload) {
+        const auto rest = bytes.subspan(consumed);
+        const std::size_t taken = receiving_ == Receiving::pdu ? take_pdu(rest) : take_data_digest(rest);
+        if (taken == 0) {
+            break;
+        }
+        consumed += taken;
+    }
+    if (h2c_head_ != kNoSlot && !stream_.closing()) {
+        pump_h2c();
+    }
+    return consumed;
+}
+
 std::size_t Queue::take_c2h_data(std::span<const std::byte> bytes, std::uint32_t head) noexcept {
     const auto pdu = load<C2hData>(bytes);
     const std::uint32_t length = pdu.datal;
@@ -105,17 +105,17 @@ std::size_t Queue::take_c2h_data(std::span<const std::byte> bytes, std::uint32_t
     if (slot->last_received) {
         return fault(kDataAfterLast, bytes);
     }
-    if (pdu.datao != slot->received) {
+    if (pdu.datao != slot->moved) {
         return fault(kDataOutOfOrder, bytes);
     }
-    if (length > slot->length - slot->received) {
+    if (length > slot->length - slot->moved) {
         return fault(kDataBeyond, bytes);
     }
     const std::size_t here = std::min<std::size_t>(bytes.size() - head, length);
-    std::byte* target = slot->data + slot->received;
+    std::byte* target = slot->data + slot->moved;
     std::memcpy(target, bytes.data() + head, here);
     statistics_.payload_copied += here;
-    slot->received += length;
+    slot->moved += length;
     const bool with_digest = parameters_.pdu.data_digest;
     if (here == length && !with_digest) {
         data_received(*slot, pdu.common.flags);

@@ -15,6 +15,14 @@ constexpr std::size_t kReservedPieces = net::Stream::kBatchPieces / 4;
 
 } // namespace
 
+/// Data, and its digest behind it. The digest is of what the buffer holds now: it must not change on its way.
+inline void Queue::append_data(const std::byte* data, std::uint32_t length) noexcept {
+    stream_.append_payload(data, length);
+    if (parameters_.pdu.data_digest) {
+        store_digest({data, length}, stream_.append_header(kDigestSize));
+    }
+}
+
 void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint32_t length,
                    void* owner) noexcept {
     const std::uint16_t index = free_head_;
@@ -23,7 +31,7 @@ void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint
     slot.owner = owner;
     slot.data = data;
     slot.length = length;
-    slot.received = slot.requested = slot.h2c_next = 0;
+    slot.moved = slot.requested = 0;
     slot.batch = 0;
     slot.transfer = transfer;
     slot.open = true;
@@ -61,7 +69,7 @@ void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint
         capsule->common.plen = static_cast<std::uint32_t>(start + length + digest);
         capsule->sqe.sgl.identifier = kSglInCapsule;
         append_data(data, length);
-        slot.requested = slot.h2c_next = length;
+        slot.requested = slot.moved = length;
         slot.batch = stream_.open_batch();
     } else {
         capsule->common.plen = static_cast<std::uint32_t>(start);
@@ -71,14 +79,6 @@ void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint
         store_digest({room, sizeof(CapsuleCmd)}, room + sizeof(CapsuleCmd));
     }
     ++statistics_.pdus_sent;
-}
-
-/// Data, and its digest behind it. The digest is of what the buffer holds now: it must not change on its way.
-void Queue::append_data(const std::byte* data, std::uint32_t length) noexcept {
-    stream_.append_payload(data, length);
-    if (parameters_.pdu.data_digest) {
-        store_digest({data, length}, stream_.append_header(kDigestSize));
-    }
 }
 
 // ---- data that R2Ts asked for
@@ -110,12 +110,12 @@ bool Queue::send_r2t(Slot& slot) noexcept {
     const ReadyToTransfer r2t = r2t_of(slot, 0);
     const std::uint8_t flags = digest_flags(parameters_.pdu, true);
     const std::size_t digest = parameters_.pdu.data_digest ? kDigestSize : 0;
-    while (slot.h2c_next < r2t.end) {
+    while (slot.moved < r2t.end) {
         if (!stream_.has_room(h2c_data_ + digest + kReservedHeaders, 3 + kReservedPieces)) {
             return false;
         }
-        const std::uint32_t length = std::min(r2t.end - slot.h2c_next, parameters_.max_h2c_data);
-        const bool last = slot.h2c_next + length == r2t.end;
+        const std::uint32_t length = std::min(r2t.end - slot.moved, parameters_.max_h2c_data);
+        const bool last = slot.moved + length == r2t.end;
         std::byte* room = stream_.append_header(h2c_data_);
         std::memset(room, 0, h2c_data_);
         auto* pdu = reinterpret_cast<H2cData*>(room);
@@ -126,14 +126,14 @@ bool Queue::send_r2t(Slot& slot) noexcept {
         pdu->common.plen = static_cast<std::uint32_t>(h2c_data_ + length + digest);
         pdu->cccid = slot.cid;
         pdu->ttag = r2t.ttag;
-        pdu->datao = slot.h2c_next;
+        pdu->datao = slot.moved;
         pdu->datal = length;
         if (parameters_.pdu.header_digest) {
             store_digest({room, sizeof(H2cData)}, room + sizeof(H2cData));
         }
-        append_data(slot.data + slot.h2c_next, length);
+        append_data(slot.data + slot.moved, length);
         slot.batch = stream_.open_batch();
-        slot.h2c_next += length;
+        slot.moved += length;
         ++statistics_.pdus_sent;
     }
     slot.r2t_first = static_cast<std::uint8_t>((slot.r2t_first + 1U) % parameters_.pdu.max_r2t);
