@@ -29,25 +29,27 @@ void render_table(const std::vector<const Job*>& jobs, const std::function<void(
 }
 
 std::vector<std::string> result_names(const std::vector<const Job*>& jobs) {
-    std::vector<std::string> names;
+    std::vector<std::string> names{"mpath"};
     for (const record::PathResult& path : merged(jobs).result.paths) {
         names.push_back("mpath." + path.name);
         for (const std::string_view operation : record::kOperationNames) {
             names.push_back(fmt::format("mpath.{}.{}", path.name, operation));
         }
+        names.push_back(fmt::format("mpath.{}.requeue", path.name));
     }
     return names;
 }
 
 std::vector<std::string> result_values(const std::vector<const Job*>& jobs) {
     const record::JobReport report = merged(jobs);
-    std::vector<std::string> values;
+    std::vector<std::string> values{record::job_summary(report.result)};
     for (const record::PathResult& path : report.result.paths) {
         values.push_back(record::path_summary(path, report.result.measured()));
         const record::OperationResults all = path.operations();
         for (const record::OperationResult& operation : all.operations) {
             values.push_back(record::operation_summary(operation));
         }
+        values.push_back(record::requeue_summary(path));
     }
     return values;
 }

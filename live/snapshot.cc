@@ -25,6 +25,10 @@ record::OperationResults copy(const record::OperationSet& counters) {
     return results;
 }
 
+record::DelayResult copy(const record::DelayCounters& counters) {
+    return {{counters.moments.snapshot(), record::Histogram(counters.histogram)}};
+}
+
 record::TrafficResult copy(const record::TrafficCounters& counters) {
     return {counters.commands.get(),
             counters.pdus_sent.get(),
@@ -65,6 +69,9 @@ record::PathResult copy_path(const JobSlot& job, std::size_t index, const std::s
     }
     path.waits = {counters.waits.get(), counters.wait_time.get(), counters.wait_max.get()};
     path.requeues = counters.requeues.get();
+    path.requeue_delay = copy(counters.requeue_delay);
+    path.retries = counters.retries.get();
+    path.exposed_writes = counters.exposed_writes.get();
     for (std::size_t error = 0; error < record::kErrorClasses; ++error) {
         path.errors[error] = counters.errors[error].get();
     }
@@ -101,6 +108,8 @@ record::JobReport snapshot(const JobSlot& job, Nanoseconds now) {
     }
     result.cpu = {counters.cpu_user.get(), counters.cpu_system.get(), counters.voluntary_switches.get(),
                   counters.involuntary_switches.get(), counters.system_calls.get()};
+    result.held = {counters.held.count.get(), counters.held.total.get(), counters.held.max.get(),
+                   counters.held.failed.get()};
     result.written = {counters.written.get(), counters.written_sequential.get(),
                       counters.written_small_random.get()};
     result.response = copy(counters.response);
@@ -111,22 +120,6 @@ record::JobReport snapshot(const JobSlot& job, Nanoseconds now) {
     result.events = job.events.events();
     result.events_dropped = job.events.dropped();
     return report;
-}
-
-std::vector<record::JobReport> reports(const ControlBlock& block, Nanoseconds now) {
-    std::vector<record::JobReport> found;
-    const JobSlot* before = nullptr;
-    for (const JobSlot* job : block.jobs()) {
-        const bool same_group =
-            before != nullptr && job->group_reporting != 0 && before->group_id == job->group_id;
-        if (same_group) {
-            merge(found.back(), snapshot(*job, now));
-        } else {
-            found.push_back(snapshot(*job, now));
-        }
-        before = job;
-    }
-    return found;
 }
 
 } // namespace mpath::live

@@ -2,10 +2,8 @@
 // From counters in shared memory to values.
 #pragma once
 
-#include <vector>
-
 #include "base/clock.h"
-#include "live/control_block.h"
+#include "live/job_slot.h"
 #include "record/merge.h"
 
 namespace mpath::live {
@@ -17,9 +15,5 @@ record::JobReport snapshot(const JobSlot& job, Nanoseconds now);
 
 /// For a job that may have been killed long ago: until its last I/O was dispatched or came back.
 inline constexpr Nanoseconds kLastActivity = 0;
-
-/// One report for each job, or for each run of consecutive jobs that fio reports as one: group_reporting set
-/// and the same group (stat.c, __show_run_stats()).
-std::vector<record::JobReport> reports(const ControlBlock& block, Nanoseconds now);
 
 } // namespace mpath::live

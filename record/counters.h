@@ -12,6 +12,7 @@
 //                                     for the path-related, on_retry(path) for the others; on_exposed(path)
 //                                     as well if that may execute a write twice
 //   no path was usable for a time     on_hold_end(job, held)           whatever the outcome
+//     and none came                   on_no_path(job)
 //   fio is given it in event()        on_complete(job, path_setting, request, now), if fio counts it as well
 //
 // Depth is kept from on_dispatch to on_return, so I/Os that wait for a slot of their path are in it, and
@@ -115,8 +116,9 @@ struct DelayCounters {
 /// I/Os that no path could take.
 struct HoldCounters {
     Counter count;
-    Counter total; ///< nanoseconds
-    HighMark max;  ///< nanoseconds
+    Counter total;  ///< nanoseconds
+    HighMark max;   ///< nanoseconds
+    Counter failed; ///< I/Os failed because no path was usable, held before or not
 };
 
 /// One path of one job.
@@ -198,6 +200,11 @@ inline void on_hold_end(JobCounters& job, Nanoseconds held) noexcept {
     job.held.count.add();
     job.held.total.add(held);
     job.held.max.see(held);
+}
+
+/// An I/O is failed because no path is usable and none may come back.
+inline void on_no_path(JobCounters& job) noexcept {
+    job.held.failed.add();
 }
 
 /// An I/O that fio counts, once, on the path that completed it and in the setting it was submitted in.

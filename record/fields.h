@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The one list of what is in a record: name, member and meaning of every field. Writer, reader and schema are
-// three archives that walk it; a field added here is in all three.
+// three archives that walk it; a field added here is in all three. Fields that a later version of the format
+// added are listed by added(): they may be empty, and are when an older record lacks them.
 #pragma once
 
 #include <limits>
@@ -15,18 +16,16 @@ namespace mpath::record {
 template <typename Archive, typename T>
 using Seen = std::conditional_t<Archive::kReads, T, const T>&;
 
-/// Count, bytes and moments; smallest and largest time are null without samples.
+/// Sum and moments; smallest and largest time are null without samples. After the count.
 template <typename Archive>
-void moment_fields(Archive& field, Seen<Archive, Moments> moments) {
+void time_fields(Archive& field, Seen<Archive, Moments> moments) {
     const bool any = moments.count != 0;
     Maybe min = any ? Maybe(moments.min) : std::nullopt;
     Maybe max = any ? Maybe(moments.max) : std::nullopt;
-    field("count", moments.count, "I/Os completed");
-    field("bytes", moments.bytes, "bytes of these I/Os");
-    field("sum_ns", moments.sum, "sum of the response times");
+    field("sum_ns", moments.sum, "sum of the times");
     field("sum_of_squares_ns2", moments.sum_of_squares, "sum of their squares, rounded to a double");
-    field("min_ns", min, "smallest response time; null without I/O");
-    field("max_ns", max, "largest response time; null without I/O");
+    field("min_ns", min, "smallest time; null without I/O");
+    field("max_ns", max, "largest time; null without I/O");
     if constexpr (Archive::kReads) {
         moments.min = min.value_or(std::numeric_limits<std::uint64_t>::max());
         moments.max = max.value_or(0);
@@ -36,15 +35,43 @@ void moment_fields(Archive& field, Seen<Archive, Moments> moments) {
 }
 
 template <typename Archive>
+void moment_fields(Archive& field, Seen<Archive, Moments> moments) {
+    field("count", moments.count, "I/Os completed");
+    field("bytes", moments.bytes, "bytes of these I/Os");
+    time_fields(field, moments);
+}
+
+template <typename Archive>
+void histogram_fields(Archive& field, Seen<Archive, OperationResult> times) {
+    field("buckets", times.histogram,
+          "histogram of the times: [smallest time of the bucket in ns, I/Os in it]");
+    if constexpr (!Archive::kReads) {
+        field.derived("p50_ns", times.percentile(50), "from the buckets, within 1 %");
+        field.derived("p99_ns", times.percentile(99), "from the buckets, within 1 %");
+        field.derived("p999_ns", times.percentile(99.9), "99.9 %, from the buckets, within 1 %");
+    }
+}
+
+/// Of response times.
+template <typename Archive>
 void fields(Archive& field, Seen<Archive, OperationResult> operation) {
     moment_fields(field, operation.moments);
-    field("buckets", operation.histogram,
-          "histogram of the response times: [smallest time of the bucket in ns, I/Os in it]");
-    if constexpr (!Archive::kReads) {
-        field.derived("p50_ns", operation.percentile(50), "from the buckets, within 1 %");
-        field.derived("p99_ns", operation.percentile(99), "from the buckets, within 1 %");
-        field.derived("p999_ns", operation.percentile(99.9), "99.9 %, from the buckets, within 1 %");
-    }
+    histogram_fields(field, operation);
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, DelayResult> delay) {
+    field("count", delay.moments.count, "I/Os sent again");
+    time_fields(field, delay.moments);
+    histogram_fields(field, delay);
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, HoldResult> held) {
+    field("count", held.count, "I/Os that waited for a usable path");
+    field("total_ns", held.total, "time they waited, together");
+    field("max_ns", held.max, "longest wait");
+    field("failed", held.failed, "I/Os failed because no path was usable, after waiting or at once");
 }
 
 template <typename Archive>
@@ -96,7 +123,12 @@ void fields(Archive& field, Seen<Archive, PathResult> path) {
     field("settings", path.settings, "one entry for each setting");
     field("depth", path.depth, "I/Os outstanding on the path, waiting ones included");
     field("waits", path.waits, "I/Os held back because all queues of the path were full");
-    field("requeues", path.requeues, "I/Os that failed here and were sent again on another path");
+    field("requeues", path.requeues, "I/Os that failed here for the path's sake and were sent again");
+    field.added("requeue_delay", path.requeue_delay, "of each requeue: failed here to dispatched again");
+    field.added("retries", path.retries,
+                "I/Os sent again on this path for another reason: busy, a damaged transfer");
+    field.added("exposed_writes", path.exposed_writes,
+                "writes sent again although the attempt on this path could still have been executed");
     field("errors", path.errors, "I/Os that failed here, by class");
     field("traffic", path.traffic, "what went over the connections");
     field("sampled_reads", path.sampled_reads, "reads whose data was looked at");
@@ -129,6 +161,13 @@ void fields(Archive& field, Seen<Archive, Event> event) {
     field("path", path, "index in results.paths; null: the job as a whole");
     field("kind", event.kind, "what happened");
     field("text", event.text, "one line for people");
+    field.added("gap_ns", event.gap,
+                "failover gap: longest time without a completion that it caused, while I/O was outstanding");
+    field.added("requeues", event.requeues, "I/Os sent again because of it");
+    field.added("exposed_writes", event.exposed_writes,
+                "of these, writes whose first attempt could still have been executed");
+    field.added("detection_ns", event.detection,
+                "from when it happened to when we knew; null: nobody told when it happened");
     if constexpr (Archive::kReads) {
         event.path = path ? static_cast<std::uint16_t>(*path) : kNoPath;
     }
@@ -148,6 +187,7 @@ void fields(Archive& field, Seen<Archive, JobResult> job) {
         field.derived("measured_ns", Maybe(job.measured()), "measured_until_ns - measured_from_ns");
     }
     field("cpu", job.cpu, "");
+    field.added("held", job.held, "I/Os that no path could take");
     field("written", job.written, "bytes this job wrote to the device, ramp included");
     field("response", job.response, "response time for the job, first queue() to completion: fio's lat");
     field("paths", job.paths, "");

@@ -45,6 +45,15 @@ public:
         read_json(*found, place, fault_, value);
     }
 
+    template <typename T>
+    void added(const char* name, std::optional<T>& value, const char* meaning) {
+        if (object_.contains(name)) {
+            (*this)(name, value, meaning);
+        } else {
+            value.reset();
+        }
+    }
+
 private:
     const Json& object_;
     std::string place_;

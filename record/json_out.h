@@ -23,6 +23,10 @@ public:
     void operator()(const char* name, const T& value, const char* /*meaning*/) {
         object_[name] = json_of(value);
     }
+    template <typename T>
+    void added(const char* name, const std::optional<T>& value, const char* meaning) {
+        (*this)(name, value, meaning);
+    }
     /// Told for convenience; a reader works it out again.
     template <typename T>
     void derived(const char* name, const T& value, const char* /*meaning*/) {

@@ -22,6 +22,10 @@ public:
         required_.push_back(name);
     }
     template <typename T>
+    void added(const char* name, const std::optional<T>& value, const char* meaning) {
+        (*this)(name, value, meaning);
+    }
+    template <typename T>
     void derived(const char* name, const T& /*value*/, const char* meaning) {
         describe<T>(name, meaning);
     }

@@ -19,6 +19,16 @@ void merge_settings(std::vector<SettingResult>& into, const std::vector<SettingR
     }
 }
 
+/// Empty unless both are known, as sum().
+template <typename T>
+void merge_known(std::optional<T>& into, const std::optional<T>& other) {
+    if (into && other) {
+        into->merge(*other);
+    } else {
+        into.reset();
+    }
+}
+
 void merge_path(PathResult& into, const PathResult& other) {
     if (into.state != other.state) {
         into.state.reset();
@@ -30,6 +40,9 @@ void merge_path(PathResult& into, const PathResult& other) {
     into.waits.total += other.waits.total;
     into.waits.max = std::max(into.waits.max, other.waits.max);
     into.requeues += other.requeues;
+    merge_known(into.requeue_delay, other.requeue_delay);
+    into.retries = sum(into.retries, other.retries);
+    into.exposed_writes = sum(into.exposed_writes, other.exposed_writes);
     for (std::size_t index = 0; index < kErrorClasses; ++index) {
         into.errors[index] += other.errors[index];
     }
@@ -73,6 +86,7 @@ void merge(JobReport& into, const JobReport& other) {
     merge_time(result, other.result);
     result.jobs += other.result.jobs;
     result.cpu.merge(other.result.cpu);
+    merge_known(result.held, other.result.held);
     result.written.total += other.result.written.total;
     result.written.sequential += other.result.written.sequential;
     result.written.small_random += other.result.written.small_random;

@@ -17,8 +17,9 @@ namespace mpath::record {
 
 inline constexpr std::string_view kRecordFormat = "fio-mpath record";
 inline constexpr std::string_view kIntervalsFormat = "fio-mpath intervals";
-/// Raised when a reader of the version before would misunderstand. Further keys don't raise it.
-inline constexpr std::uint32_t kRecordVersion = 1;
+/// Raised when a reader of the version before would misunderstand. Further keys don't raise it. All versions
+/// from 1 are read. 2 has further kinds of events, and what events did to the I/O.
+inline constexpr std::uint32_t kRecordVersion = 2;
 
 struct Record {
     bool complete = false;         ///< false: a checkpoint; the job had not ended when it was written

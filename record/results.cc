@@ -28,6 +28,13 @@ void OperationResults::merge(const OperationResults& other) {
     }
 }
 
+void HoldResult::merge(const HoldResult& other) {
+    count += other.count;
+    total += other.total;
+    max = std::max(max, other.max);
+    failed += other.failed;
+}
+
 void TrafficResult::merge(const TrafficResult& other) {
     commands = sum(commands, other.commands);
     pdus_sent = sum(pdus_sent, other.pdus_sent);

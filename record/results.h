@@ -77,6 +77,22 @@ struct WaitResult {
     bool operator==(const WaitResult&) const = default;
 };
 
+/// Times that belong to no bytes.
+struct DelayResult : OperationResult {
+    bool operator==(const DelayResult&) const = default;
+};
+
+/// I/Os that no path could take.
+struct HoldResult {
+    std::uint64_t count = 0; ///< had to wait
+    std::uint64_t total = 0; ///< how long, together
+    std::uint64_t max = 0;
+    std::uint64_t failed = 0; ///< failed because no path was usable, after waiting or at once
+
+    void merge(const HoldResult& other);
+    bool operator==(const HoldResult&) const = default;
+};
+
 struct TrafficResult {
     Maybe commands;
     Maybe pdus_sent;
@@ -100,6 +116,9 @@ struct PathResult {
     DepthResult depth;
     WaitResult waits;
     std::uint64_t requeues = 0;
+    std::optional<DelayResult> requeue_delay; ///< of each: failed here to dispatched again
+    Maybe retries;
+    Maybe exposed_writes;
     std::array<std::uint64_t, kErrorClasses> errors{}; ///< by ErrorClass
     TrafficResult traffic;
     Maybe sampled_reads;
@@ -142,6 +161,7 @@ struct JobResult {
     Nanoseconds measured_until = 0; ///< CLOCK_MONOTONIC
     bool ended = false;             ///< false: still running, or killed
     CpuResult cpu;
+    std::optional<HoldResult> held;
     WrittenResult written;
     OperationResults response; ///< from the first queue() to the final completion: fio's lat
     std::vector<PathResult> paths;

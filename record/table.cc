@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "record/failover_text.h"
 #include "record/text.h"
 #include "record/units.h"
 
@@ -228,11 +228,6 @@ std::string mean_depth(std::uint64_t area, const JobResult& job) {
                : format_depth(static_cast<double>(area) / static_cast<double>(job.measured()));
 }
 
-/// Exact as long as it is short: a handful of errors must not look like "0.01k".
-std::string exact_count(std::uint64_t value) {
-    return value < 100'000 ? fmt::format("{}", value) : format_count(static_cast<double>(value));
-}
-
 std::string numbers(const JobResult& job) {
     Table table(job.measured());
     OperationResults all;
@@ -242,8 +237,8 @@ std::string numbers(const JobResult& job) {
     std::uint64_t errors = 0;
     bool with_setting = false;
     for (const PathResult& path : job.paths) {
-        PathCells cells{mean_depth(path.depth.area, job), exact_count(path.requeues),
-                        exact_count(path.error_count())};
+        PathCells cells{mean_depth(path.depth.area, job), format_exact_count(path.requeues),
+                        format_exact_count(path.error_count())};
         for (const SettingResult& setting : path.settings) {
             table.add(path.name, setting.name, state_text(path.state), setting.operations, cells);
             cells = {};
@@ -255,42 +250,17 @@ std::string numbers(const JobResult& job) {
         errors += path.error_count();
     }
     if (job.paths.size() > 1) {
-        table.add("all", "", "", all, {mean_depth(area, job), exact_count(requeues), exact_count(errors)});
+        table.add("all", "", "", all,
+                  {mean_depth(area, job), format_exact_count(requeues), format_exact_count(errors)});
     }
     return table.text(with_setting);
-}
-
-std::string time_of_day(Nanoseconds utc) {
-    const auto seconds = static_cast<std::time_t>(utc / kSecond);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    return fmt::format("{:02}:{:02}:{:02}.{:03}Z", parts.tm_hour, parts.tm_min, parts.tm_sec,
-                       utc % kSecond / kMillisecond);
-}
-
-std::string events(const JobResult& job) {
-    std::string text;
-    for (const Event& event : job.events) {
-        const bool of_path = event.path < job.paths.size();
-        const std::string where = of_path ? printable(job.paths[event.path].name) : "job";
-        const auto since =
-            (static_cast<double>(event.monotonic) - static_cast<double>(job.measured_from)) / 1e9;
-        text += clip_end(fmt::format("{}  {}  {}  {}: {}", time_of_day(event.utc),
-                                     job.measured_from == 0 ? kAbsent : fmt::format("{:+.3f}s", since),
-                                     clip_end(where, 20), to_string(event.kind), printable(event.text)),
-                         kTableWidth) +
-                "\n";
-    }
-    if (job.events_dropped != 0) {
-        text += fmt::format("and {} further events\n", job.events_dropped);
-    }
-    return text;
 }
 
 } // namespace
 
 std::string render_table(const JobReport& report) {
-    return title(report.result) + legend(report) + numbers(report.result) + events(report.result);
+    return title(report.result) + legend(report) + numbers(report.result) + event_lines(report.result) +
+           failover_lines(report.result);
 }
 
 } // namespace mpath::record

@@ -12,17 +12,27 @@ namespace mpath::record {
 inline constexpr std::size_t kTableWidth = 100; ///< characters
 
 /// Legend of the paths, a row for each path, setting and operation that had I/O, their sum, a line for each
-/// event. No line is wider than kTableWidth; names are clipped, numbers never. Ends with a newline.
+/// event, and what they cost. No line is wider than kTableWidth; names are clipped, numbers never. Ends with
+/// a newline.
 std::string render_table(const JobReport& report);
 
 /// fio's client/server protocol cuts the value of a "job option" after this many bytes (server.h, struct
-/// cmd_job_option); both summaries keep within it.
+/// cmd_job_option); the summaries keep within it by leaving out what is least needed.
 inline constexpr std::size_t kJobOptionBytes = 127;
 
-/// JSON object with a path's state, mean depth, requeues and errors, for fio's "job options".
+/// JSON objects for fio's "job options"; times are whole nanoseconds.
+
+/// What the job's I/O noticed of its paths' trouble: longest gap, requeues, exposed writes, I/Os held and
+/// failed without a path, the longest hold, number of events.
+std::string job_summary(const JobResult& job);
+
+/// A path's state, mean depth, requeues, retries, exposed writes and errors.
 std::string path_summary(const PathResult& path, Nanoseconds measured);
 
-/// JSON object with count, bytes and response times (whole nanoseconds) of one operation; "null" without I/O.
+/// Requeue delays of a path: count and times; "null" without a requeue.
+std::string requeue_summary(const PathResult& path);
+
+/// Count, bytes and response times of one operation; "null" without I/O.
 std::string operation_summary(const OperationResult& operation);
 
 } // namespace mpath::record

@@ -45,6 +45,10 @@ std::string format_count(double value) {
     return scaled(value, kUnits);
 }
 
+std::string format_exact_count(std::uint64_t value) {
+    return value < 100'000 ? fmt::format("{}", value) : format_count(static_cast<double>(value));
+}
+
 std::string format_rate(double bytes_per_second) {
     static constexpr std::array<std::string_view, 5> kUnits{"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
     return scaled(bytes_per_second, kUnits);

@@ -254,9 +254,9 @@ def path_results(job):
 
 
 def path_facts(job):
-    """The entry of each path that is of no operation: state, depth, requeues, errors."""
+    """The entry of each path as a whole: state, depth, requeues, retries, exposed, errors."""
     return {name[len("mpath."):]: json.loads(value) for name, value in job["job options"].items()
-            if name.startswith("mpath.") and name.rpartition(".")[2] not in OPERATIONS}
+            if name.startswith("mpath.") and name.rpartition(".")[2] not in (*OPERATIONS, "requeue")}
 
 
 def ios(job):

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "live/control_block.h"
 #include "live/sampler.h"
 #include "temporary_directory.h"
 
@@ -16,10 +17,8 @@ constexpr Nanoseconds kBegin = 100 * kSecond;
 
 class Snapshot : public testing::Test {
 protected:
-    JobSlot& add_job(std::uint32_t number, std::uint32_t group = 0, bool group_reporting = false) {
+    JobSlot& add_job(std::uint32_t number) {
         return **block_.add_job({.thread_number = number,
-                                 .group_id = group,
-                                 .group_reporting = group_reporting,
                                  .name = "job" + std::to_string(number),
                                  .iopolicy = "numa",
                                  .paths = {{"p0", "a"}, {"p1", "b"}},
@@ -50,7 +49,12 @@ TEST_F(Snapshot, CopiesWhatTheJobCounted) {
     read(job, 1, kBegin, 1000);
     job.path(1).counters.traffic.pdus_sent.set(4);
     record::on_error(job.path(0).counters, ErrorClass::path_down);
-    job.events.add(kBegin, 1, 0, record::EventKind::lost, "gone");
+    record::on_requeue(job.path(0).counters, 700);
+    record::on_retry(job.path(0).counters);
+    record::on_exposed(job.path(0).counters);
+    record::on_hold_end(job.counters, 400);
+    record::on_no_path(job.counters);
+    job.events.set_failover(job.events.add(kBegin, 1, 0, record::EventKind::lost, "gone"), 900, 1);
     job.counters.ended_at.set(kBegin + 10'000);
 
     const record::JobReport report = snapshot(job, kLastActivity);
@@ -69,7 +73,14 @@ TEST_F(Snapshot, CopiesWhatTheJobCounted) {
     EXPECT_EQ(result.paths[1].traffic.commands, std::nullopt);
     EXPECT_EQ(result.paths[0].state, std::nullopt);
     EXPECT_EQ(result.paths[0].error_count(), 1U);
-    EXPECT_EQ(result.events.size(), 1U);
+    EXPECT_EQ(result.paths[0].requeues, 1U);
+    EXPECT_EQ(result.paths[0].requeue_delay->moments.max, 700U);
+    EXPECT_EQ(result.paths[0].retries, 1U);
+    EXPECT_EQ(result.paths[0].exposed_writes, 1U);
+    EXPECT_EQ(result.paths[1].requeue_delay->count(), 0U) << "counted, and none";
+    EXPECT_EQ(result.held, (record::HoldResult{1, 400, 400, 1}));
+    ASSERT_EQ(result.events.size(), 1U);
+    EXPECT_EQ(result.events[0].gap, 900U);
     EXPECT_EQ(report.conditions[1].group, 2U);
     EXPECT_EQ(report.conditions[1].device, "uuid 1");
     EXPECT_EQ(report.conditions[0].device, std::nullopt);
@@ -91,20 +102,6 @@ TEST_F(Snapshot, OfAJobInItsRampHasMeasuredNothing) {
     EXPECT_EQ(result.measured_from, 0U);
     EXPECT_EQ(result.measured(), 0U);
     EXPECT_EQ(result.paths[0].depth, record::DepthResult());
-}
-
-TEST_F(Snapshot, GroupsJobsAsFioDoes) {
-    add_job(1);
-    add_job(2, 0, true); // joins the group's result: fio looks at this job's option only
-    add_job(3, 0, true);
-    add_job(4, 1, true);
-    add_job(5, 1, false);
-    const auto found = reports(block_, kLastActivity);
-    ASSERT_EQ(found.size(), 3U);
-    EXPECT_EQ(found[0].result.jobs, 3U);
-    EXPECT_EQ(found[0].result.name, "job1");
-    EXPECT_EQ(found[1].result.thread_number, 4U);
-    EXPECT_EQ(found[2].result.thread_number, 5U);
 }
 
 TEST_F(Snapshot, CanBeTakenWhileTheJobRuns) {

@@ -158,6 +158,10 @@ TEST(Holds, AreCountedAndTimedForTheJob) {
     EXPECT_EQ(job->held.count.get(), 2U);
     EXPECT_EQ(job->held.total.get(), 50U);
     EXPECT_EQ(job->held.max.get(), 40U);
+    EXPECT_EQ(job->held.failed.get(), 0U);
+    on_no_path(*job);
+    EXPECT_EQ(job->held.failed.get(), 1U);
+    EXPECT_EQ(job->held.count.get(), 2U);
 }
 
 TEST(Completion, CountsThePathsTimeOnThePathAndFiosTimeForTheJob) {

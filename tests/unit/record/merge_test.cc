@@ -64,6 +64,48 @@ TEST(Merge, DoesNotMakeUpWhatOneOfTheJobsDidNotMeasure) {
     EXPECT_EQ(one.result.paths[0].state, std::nullopt) << "the jobs differ";
 }
 
+TEST(Merge, AddsUpRequeuesRetriesExposedWritesAndHolds) {
+    JobReport one = sample_report();
+    JobReport other = sample_report();
+    for (JobReport* report : {&one, &other}) {
+        PathResult& path = report->result.paths[0];
+        path.requeue_delay = DelayResult{operation(10, report == &one ? 1'000 : 2'000)};
+        path.retries = 3;
+        path.exposed_writes = 2;
+        report->result.held = HoldResult{4, 100, report == &one ? 70U : 60U, 1};
+    }
+    other.result.paths[1].retries = 5; // the other job did not count its own
+    merge(one, other);
+    const PathResult& path = one.result.paths[0];
+    EXPECT_EQ(path.requeue_delay->count(), 20U);
+    EXPECT_EQ(path.requeue_delay->moments.max, 2'000U);
+    EXPECT_EQ(path.requeue_delay->histogram.count(), 20U);
+    EXPECT_EQ(path.retries, 6U);
+    EXPECT_EQ(path.exposed_writes, 4U);
+    EXPECT_EQ(one.result.held, (HoldResult{8, 200, 70, 2}));
+    EXPECT_EQ(one.result.paths[1].retries, std::nullopt) << "half a sum is no sum";
+    EXPECT_EQ(one.result.paths[1].requeue_delay, std::nullopt);
+    other.result.held.reset();
+    merge(one, other);
+    EXPECT_EQ(one.result.held, std::nullopt);
+}
+
+TEST(Merge, KeepsTheEventsOfAllJobsWithTheirGapsInTheOrderTheyHappened) {
+    JobReport one = sample_report();
+    JobReport other = sample_report();
+    one.result.events = {{1, 20, 0, EventKind::lost, "one"}};
+    one.result.events[0].gap = 5;
+    other.result.events = {{1, 10, 0, EventKind::lost, "other"}, {1, 30, 0, EventKind::connected, "other"}};
+    other.result.events[0].gap = 7;
+    other.result.events[0].requeues = 3;
+    merge(one, other);
+    ASSERT_EQ(one.result.events.size(), 3U);
+    EXPECT_EQ(one.result.events[0].gap, 7U);
+    EXPECT_EQ(one.result.events[0].requeues, 3U);
+    EXPECT_EQ(one.result.events[1].gap, 5U);
+    EXPECT_EQ(one.result.events[2].gap, std::nullopt);
+}
+
 TEST(Merge, OfAJobThatMeasuredNothingDoesNotStretchTheTime) {
     JobReport one = sample_report();
     JobReport other = sample_report();

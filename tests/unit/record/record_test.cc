@@ -55,6 +55,24 @@ TEST(Record, HoldsOnlyTheBucketsInUse) {
     EXPECT_EQ(buckets[0][1], 11'880);
 }
 
+TEST(Record, TellsWhatEventsCostAndWhatNobodyKnowsOfIt) {
+    const json results = json::parse(to_json(sample_record()))["results"];
+    const json& event = results["events"][0];
+    EXPECT_EQ(event["gap_ns"], 1'234'000'000);
+    EXPECT_EQ(event["requeues"], 2);
+    EXPECT_EQ(event["exposed_writes"], 1);
+    EXPECT_EQ(event["detection_ns"], 20'000'000);
+    EXPECT_TRUE(results["events"][1]["gap_ns"].is_null());
+    EXPECT_EQ(results["held"]["max_ns"], 2'000);
+    EXPECT_EQ(results["held"]["failed"], 1);
+    const json& delay = results["paths"][0]["requeue_delay"];
+    EXPECT_EQ(delay["count"], 2);
+    EXPECT_EQ(delay["max_ns"], 4'000);
+    EXPECT_NEAR(delay["p50_ns"].get<double>(), 4'000, 40);
+    EXPECT_FALSE(delay.contains("bytes"));
+    EXPECT_TRUE(results["paths"][1]["requeue_delay"].is_null());
+}
+
 TEST(Record, KeepsIntegersBeyondTheDoublesExact) {
     Record record;
     record.written_utc = (std::uint64_t{1} << 60) + 1;
@@ -115,8 +133,8 @@ TEST(Reader, RefusesWhatIsNotARecordInOneSentence) {
         {"a list", [](json& j) { j = json::array(); }, "r.json is JSON, but no fio-mpath record"},
         {"the other file of ours", [](json& j) { j["format"] = "fio-mpath intervals"; },
          "but no fio-mpath record"},
-        {"the future", [](json& j) { j["version"] = 2; },
-         "has version 2 of the format and this fio-mpath knows 1"},
+        {"the future", [](json& j) { j["version"] = 3; },
+         "has version 3 of the format and this fio-mpath knows 2"},
         {"no version", [](json& j) { j.erase("version"); }, "without a version number"},
         {"version 0", [](json& j) { j["version"] = 0; }, "version 0"},
         {"a field gone", [](json& j) { j["results"]["paths"][1].erase("depth"); },
@@ -129,6 +147,11 @@ TEST(Reader, RefusesWhatIsNotARecordInOneSentence) {
          "written_utc_ns is not a whole"},
         {"an unknown state", [](json& j) { j["results"]["paths"][0]["state"] = "happy"; },
          "results.paths[0].state is no path state"},
+        {"a gap that is no number", [](json& j) { j["results"]["events"][0]["gap_ns"] = "long"; },
+         "results.events[0].gap_ns is not a whole number"},
+        {"a requeue delay that lacks something",
+         [](json& j) { j["results"]["paths"][0]["requeue_delay"].erase("sum_ns"); },
+         "results.paths[0].requeue_delay.sum_ns is missing"},
         {"an unknown event", [](json& j) { j["results"]["events"][0]["kind"] = "party"; },
          "no kind of event"},
         {"a bucket of another scheme",
@@ -173,6 +196,38 @@ TEST(Reader, IgnoresKeysThatALaterVersionAdded) {
     json record = json::parse(to_json(sample_record()));
     record["results"]["mood"] = "fine";
     EXPECT_TRUE(from_json(record.dump(), "r.json"));
+}
+
+TEST(Reader, TakesARecordOfVersion1AsOneThatDidNotMeasureWhatVersion2Added) {
+    json old = json::parse(to_json(sample_record()));
+    old["version"] = 1;
+    json& results = old["results"];
+    results.erase("held");
+    for (json& path : results["paths"]) {
+        for (const char* added : {"requeue_delay", "retries", "exposed_writes"}) {
+            path.erase(added);
+        }
+    }
+    for (json& event : results["events"]) {
+        for (const char* added : {"gap_ns", "requeues", "exposed_writes", "detection_ns"}) {
+            event.erase(added);
+        }
+    }
+    Record expected = sample_record();
+    expected.results.held.reset();
+    PathResult& path = expected.results.paths[0];
+    path.requeue_delay.reset();
+    path.retries.reset();
+    path.exposed_writes.reset();
+    Event& event = expected.results.events[0];
+    event.gap.reset();
+    event.requeues.reset();
+    event.exposed_writes.reset();
+    event.detection.reset();
+    const auto read = from_json(old.dump(), "old.json");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, expected);
+    EXPECT_TRUE(json::parse(to_json(*read))["results"]["held"].is_null()) << "absent, not zero";
 }
 
 TEST(Reader, SaysThatAFileIsNotThere) {

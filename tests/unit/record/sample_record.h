@@ -69,6 +69,9 @@ inline Record sample_record() {
     path.settings[0].operations.of(Operation::write) = operation(10, 99'000, 65'536);
     path.waits = {3, 4000, 2000};
     path.requeues = 2;
+    path.requeue_delay = DelayResult{operation(2, 4'000, 0)};
+    path.retries = 5;
+    path.exposed_writes = 1;
     path.errors[static_cast<std::size_t>(ErrorClass::ana_transition)] = 2;
     path.traffic = {12'000, 12'001, 12'002, 864'000, 49'152'000, 49'000'000, 152'000, 0, 1, 2};
     path.sampled_reads = 100;
@@ -79,7 +82,12 @@ inline Record sample_record() {
     record.results.events = {
         {record.written_utc, 6 * kSecond, 1, EventKind::state, "optimized -> inaccessible"},
         {record.written_utc, 7 * kSecond, kNoPath, EventKind::lost, "all of it"}};
+    record.results.events[0].gap = 1'234 * kMillisecond;
+    record.results.events[0].requeues = 2;
+    record.results.events[0].exposed_writes = 1;
+    record.results.events[0].detection = 20 * kMillisecond;
     record.results.events_dropped = 1;
+    record.results.held = HoldResult{3, 3'000, 2'000, 1};
 
     Conditions& conditions = record.conditions;
     conditions.fio_version = "fio-3.33";

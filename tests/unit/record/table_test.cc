@@ -148,9 +148,47 @@ TEST(Table, LetsNoPeerSteerTheTerminal) {
 TEST(Summary, OfAPathIsAJsonObject) {
     PathResult path = path_result("p0", 100, 1'000'000);
     path.requeues = 4;
-    EXPECT_EQ(path_summary(path, kSecond), R"({"state":"optimized","depth":0.10,"requeues":4,"errors":0})");
+    path.retries = 2;
+    path.exposed_writes = 1;
+    EXPECT_EQ(path_summary(path, kSecond),
+              R"({"state":"optimized","depth":0.10,"requeues":4,"retries":2,"exposed":1,"errors":0})");
     path.state.reset();
-    EXPECT_EQ(path_summary(path, 0), R"({"state":null,"depth":null,"requeues":4,"errors":0})");
+    path.retries.reset();
+    path.exposed_writes.reset();
+    EXPECT_EQ(path_summary(path, 0),
+              R"({"state":null,"depth":null,"requeues":4,"retries":null,"exposed":null,"errors":0})");
+}
+
+TEST(Summary, OfAPathsRequeuesHasTheirDelays) {
+    PathResult path;
+    EXPECT_EQ(requeue_summary(path), "null") << "nobody measured it";
+    path.requeue_delay = DelayResult{};
+    EXPECT_EQ(requeue_summary(path), "null") << "none";
+    path.requeue_delay = DelayResult{operation(100, 61'000)};
+    const auto summary = nlohmann::json::parse(requeue_summary(path));
+    EXPECT_EQ(summary["ios"], 100);
+    EXPECT_EQ(summary["mean"], 63'440);
+    EXPECT_EQ(summary["max"], 305'000);
+    EXPECT_FALSE(summary.contains("bytes"));
+}
+
+TEST(Summary, OfAJobHasItsLongestGapAndSums) {
+    JobResult job = sample_report().result;
+    EXPECT_EQ(
+        job_summary(job),
+        R"({"gap":null,"requeues":0,"exposed":null,"held":null,"held_max":null,"no_path":null,"events":0})");
+    job.events = {
+        {1, 1, 0, EventKind::lost, ""}, {2, 2, 1, EventKind::lost, ""}, {3, 3, 1, EventKind::state, ""}};
+    job.events[0].gap = 5'000;
+    job.events[1].gap = 7'000;
+    job.events_dropped = 4;
+    job.held = HoldResult{3, 60, 30, 2};
+    for (PathResult& path : job.paths) {
+        path.requeues = 8;
+        path.exposed_writes = 1;
+    }
+    EXPECT_EQ(job_summary(job),
+              R"({"gap":7000,"requeues":16,"exposed":2,"held":3,"held_max":30,"no_path":2,"events":7})");
 }
 
 TEST(Summary, OfAnOperationHasWholeNanoseconds) {
@@ -182,7 +220,18 @@ TEST(Summary, FitsIntoWhatFioSendsToItsClient) {
     path.depth.area = ~std::uint64_t{0};
     path.requeues = ~std::uint64_t{0};
     path.errors[1] = ~std::uint64_t{0};
+    path.retries = path.exposed_writes = ~std::uint64_t{0};
+    path.requeue_delay = DelayResult{large};
     EXPECT_LE(path_summary(path, kSecond).size(), kJobOptionBytes);
+    EXPECT_LE(requeue_summary(path).size(), kJobOptionBytes);
+
+    JobResult job;
+    job.paths = {path};
+    job.held = HoldResult{~std::uint64_t{0}, 0, ~std::uint64_t{0}, ~std::uint64_t{0}};
+    job.events.resize(1);
+    job.events[0].gap = ~std::uint64_t{0};
+    EXPECT_LE(job_summary(job).size(), kJobOptionBytes);
+    EXPECT_TRUE(nlohmann::json::parse(job_summary(job)).contains("gap"));
 }
 
 } // namespace

@@ -106,6 +106,39 @@ TEST(Report, ShowsWhatNobodyKnowsAsADash) {
     EXPECT_THAT(text, HasSubstr("header digest –"));
 }
 
+/// A job that lost its path in the middle.
+record::Record record_with_gap(Nanoseconds gap, const JobShape& shape = {}) {
+    record::Record record = record_of(shape);
+    record.results.events = {{1'790'000'000 * kSecond, record.results.measured_from + 2 * kSecond, 0,
+                              record::EventKind::lost, "connection reset by peer"}};
+    record.results.events[0].gap = gap;
+    record.results.events[0].requeues = 8;
+    record.results.paths[0].requeues = 8;
+    return record;
+}
+
+TEST(Report, TellsTheEventsOfAllJobsAndTheirLongestGaps) {
+    const std::string text = render(blocks_of(std::vector{
+        record_with_gap(kSecond, {.thread_number = 1}), record_with_gap(2 * kSecond, {.thread_number = 2})}));
+    const std::string line = "14:13:20.000Z  +2.000s  a  lost: connection reset by peer; ";
+    EXPECT_THAT(text, HasSubstr(line + "failover gap 1.00s, 8 requeued\n" + line +
+                                "failover gap 2.00s, 8 requeued\n"
+                                "longest gaps 2.00s (a), 1.00s (a); longest response time 100µs\n"));
+}
+
+TEST(Report, LaysTheEventsOfRepeatsOneAfterTheOther) {
+    const std::vector<std::vector<Block>> repeats{
+        blocks_of(std::vector{record_with_gap(kSecond, {.from = 5 * kSecond})}),
+        blocks_of(std::vector{record_with_gap(kSecond, {.from = 500 * kSecond})})};
+    const std::string text = render(merge_repeats(repeats));
+    EXPECT_THAT(text, HasSubstr("+2.000s  a  lost"));
+    EXPECT_THAT(text, HasSubstr("+12.000s  a  lost")) << "the second run begins at 10 s";
+}
+
+TEST(Report, SaysNothingOfFailoverWhereThereWasNone) {
+    EXPECT_THAT(render(blocks_of(std::vector{record_of({})})), testing::Not(HasSubstr("longest")));
+}
+
 TEST(JobsWithoutIo, AreThoseThatCompletedNone) {
     EXPECT_THAT(jobs_without_io(std::vector{record_of({.name = "a"}), record_of({.name = "b", .reads = 0})}),
                 ElementsAre("b"));
