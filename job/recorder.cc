@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "job/fault_log.h"
 #include "live/snapshot.h"
 #include "net/tcp_info.h"
 #include "record/record.h"
@@ -47,29 +48,36 @@ std::uint64_t socket_cookie(int fd) {
 }
 
 Result<std::unique_ptr<Recorder>> Recorder::create(const Clock& clock, const std::string& prefix,
-                                                   const live::JobSlot& slot, record::Conditions conditions,
-                                                   std::vector<PathSocket> sockets) {
+                                                   live::JobSlot& slot, record::Conditions conditions,
+                                                   std::vector<PathSocket> sockets,
+                                                   std::optional<std::string> fault_log) {
     const std::string stem = stem_of(prefix, slot.thread_number, conditions);
     const std::string intervals_file = stem + ".intervals.jsonl";
     auto intervals = record::IntervalWriter::create(intervals_file);
     if (!intervals) {
         return tl::unexpected<Error>(intervals.error());
     }
+    // What can't be read or written is better known now than after the run.
+    if (fault_log) {
+        if (auto faults = read_fault_log(*fault_log); !faults) {
+            return tl::unexpected<Error>(faults.error());
+        }
+    }
     std::unique_ptr<Recorder> recorder(new Recorder(clock, slot, std::move(conditions), std::move(sockets),
-                                                    stem + ".json", intervals_file, std::move(*intervals)));
-    // A file that can't be written is better known now than after the run.
+                                                    std::move(fault_log), stem + ".json", intervals_file,
+                                                    std::move(*intervals)));
     if (auto written = recorder->write(false); !written) {
         return tl::unexpected<Error>(written.error());
     }
     return recorder;
 }
 
-Recorder::Recorder(const Clock& clock, const live::JobSlot& slot, record::Conditions conditions,
-                   std::vector<PathSocket> sockets, std::string file, std::string intervals_file,
-                   record::IntervalWriter intervals)
+Recorder::Recorder(const Clock& clock, live::JobSlot& slot, record::Conditions conditions,
+                   std::vector<PathSocket> sockets, std::optional<std::string> fault_log, std::string file,
+                   std::string intervals_file, record::IntervalWriter intervals)
     : clock_(clock), slot_(slot), conditions_(std::move(conditions)), sockets_(std::move(sockets)),
-      file_(std::move(file)), intervals_file_(std::move(intervals_file)), intervals_(std::move(intervals)),
-      sampler_(slot) {}
+      fault_log_(std::move(fault_log)), file_(std::move(file)), intervals_file_(std::move(intervals_file)),
+      intervals_(std::move(intervals)), sampler_(slot) {}
 
 void Recorder::checkpoint() {
     append_interval();
@@ -83,6 +91,7 @@ Result<void> Recorder::finish() {
             conditions_.paths[i].state_at_end = static_cast<PathState>(*state);
         }
     }
+    keep(note_detections());
     keep(write(true));
     return first_failure_;
 }
@@ -101,6 +110,27 @@ void Recorder::append_interval() {
         }
     }
     keep(intervals_.append(*interval));
+}
+
+Result<void> Recorder::note_detections() {
+    if (!fault_log_) {
+        return {};
+    }
+    const auto faults = read_fault_log(*fault_log_);
+    if (!faults) {
+        return tl::unexpected<Error>(faults.error());
+    }
+    const std::vector<record::Event> events = slot_.events.events();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        if (events[i].path >= conditions_.paths.size()) {
+            continue;
+        }
+        if (const auto detection =
+                detection_of(events, i, conditions_.paths[events[i].path].address, *faults)) {
+            slot_.events.set_detection(static_cast<live::EventLog::Handle>(i), *detection);
+        }
+    }
+    return {};
 }
 
 Result<void> Recorder::write(bool complete) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,27 +33,31 @@ std::uint64_t socket_cookie(int fd);
 class Recorder {
 public:
     /// Makes PREFIX_mpath.N.json and PREFIX_mpath.N.intervals.jsonl; in an fio server, HOST-PORT. before N.
+    /// With the log of a target's faults, finish() notes in the slot how long events took to be noticed.
     static Result<std::unique_ptr<Recorder>> create(const Clock& clock, const std::string& prefix,
-                                                    const live::JobSlot& slot, record::Conditions conditions,
-                                                    std::vector<PathSocket> sockets);
+                                                    live::JobSlot& slot, record::Conditions conditions,
+                                                    std::vector<PathSocket> sockets,
+                                                    std::optional<std::string> fault_log = std::nullopt);
 
     /// A failure is kept for finish() to tell: a full disk does not stop a job.
     void checkpoint();
     Result<void> finish();
 
 private:
-    Recorder(const Clock& clock, const live::JobSlot& slot, record::Conditions conditions,
-             std::vector<PathSocket> sockets, std::string file, std::string intervals_file,
-             record::IntervalWriter intervals);
+    Recorder(const Clock& clock, live::JobSlot& slot, record::Conditions conditions,
+             std::vector<PathSocket> sockets, std::optional<std::string> fault_log, std::string file,
+             std::string intervals_file, record::IntervalWriter intervals);
 
     void append_interval();
+    Result<void> note_detections();
     Result<void> write(bool complete);
     void keep(Result<void> result);
 
     const Clock& clock_;
-    const live::JobSlot& slot_;
+    live::JobSlot& slot_;
     record::Conditions conditions_;
     std::vector<PathSocket> sockets_;
+    std::optional<std::string> fault_log_;
     std::string file_;
     std::string intervals_file_;
     record::IntervalWriter intervals_;

@@ -38,6 +38,12 @@ void EventLog::set_failover(Handle event, std::optional<Nanoseconds> gap, std::u
     entry.failover_known.set_release(1);
 }
 
+void EventLog::set_detection(Handle event, Nanoseconds detection) noexcept {
+    if (event < kCapacity) {
+        entries_[event].detection.set(detection);
+    }
+}
+
 std::vector<record::Event> EventLog::events() const {
     std::vector<record::Event> found;
     const std::uint64_t claimed = std::atomic_ref(claimed_).load(std::memory_order_relaxed);
@@ -47,6 +53,7 @@ std::vector<record::Event> EventLog::events() const {
             continue;
         }
         found.push_back({entry.utc, entry.monotonic, entry.path, entry.kind, entry.text.get()});
+        found.back().detection = entry.detection.get();
         if (entry.failover_known.get_acquire() != 0) {
             found.back().gap = entry.gap.get();
             found.back().requeues = entry.requeues.get();

@@ -33,7 +33,10 @@ public:
     /// event; kNoEvent is ignored.
     void set_failover(Handle event, std::optional<Nanoseconds> gap, std::uint64_t requeues,
                       std::optional<std::uint64_t> exposed_writes = std::nullopt) noexcept;
-    /// In the order they were added; one that is being written at this moment is left out.
+    /// How long after it happened an event was noticed. When the job has ended, by one thread.
+    void set_detection(Handle event, Nanoseconds detection) noexcept;
+    /// In the order they were added, so that when no thread adds any more, the place of an event is its
+    /// handle; one that is being written at this moment is left out.
     [[nodiscard]] std::vector<record::Event> events() const;
     [[nodiscard]] std::uint64_t dropped() const noexcept;
 
@@ -48,6 +51,7 @@ private:
         record::OptionalCounter gap;
         record::Counter requeues;
         record::OptionalCounter exposed_writes;
+        record::OptionalCounter detection;
         FixedText<119> text;
     };
 

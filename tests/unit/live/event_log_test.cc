@@ -50,6 +50,15 @@ TEST(EventLog, LearnsLaterWhatAnEventDidToTheIo) {
     EXPECT_EQ(events[2].requeues, std::nullopt);
 }
 
+TEST(EventLog, LearnsLaterHowLongAnEventTookToBeNoticed) {
+    auto log = std::make_unique<EventLog>();
+    log->add(1, 11, 0, EventKind::lost, "");
+    log->set_detection(log->add(2, 12, 1, EventKind::lost, ""), 700);
+    log->set_detection(EventLog::kNoEvent, 5);
+    EXPECT_EQ(log->events()[0].detection, std::nullopt);
+    EXPECT_EQ(log->events()[1].detection, 700U);
+}
+
 TEST(EventLog, TakesEventsFromTwoThreadsWhileAThirdReads) {
     auto log = std::make_unique<EventLog>();
     const auto write = [&](std::uint16_t path) {
