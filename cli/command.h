@@ -18,6 +18,7 @@ Command add_discover(CLI::App& parent);
 Command add_paths(CLI::App& parent);
 Command add_run(CLI::App& parent);
 Command add_target(CLI::App& parent);
+Command add_target_ctl(CLI::App& parent);
 
 /// Says `fio-mpath: SENTENCE` on stderr and gives the exit status of a refusal.
 int complain(const std::string& sentence);

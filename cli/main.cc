@@ -17,6 +17,7 @@ constexpr Command (*kSubcommands[])(CLI::App&) = {
     add_discover,
     add_run,
     add_target,
+    add_target_ctl,
 };
 
 constexpr const char* kFooter = R"(

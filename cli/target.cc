@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -14,8 +16,10 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/target_words.h"
+#include "target/fault/script.h"
 #include "target/misdeed.h"
 #include "target/server.h"
+#include "target/status_report.h"
 
 namespace mpath::cli {
 
@@ -30,12 +34,23 @@ Examples:
     fio-mpath target --listen 127.0.0.1:4420 --null --size 1T --poll
   everything that a controller may choose, at random:
     fio-mpath target --vary 42
+  a path that is lost 2 s after the first I/O, and comes back 3 s later:
+    echo 'at 2s for 3s on a down' > lost.script
+    fio-mpath target --listen 127.0.0.1:4420,name=a --listen 127.0.0.1:4421,name=b --script lost.script
 
-It says where it listens, a paths= line for each namespace, and `ready`; at its end, what each listener served.
+It says where it takes statements of `fio-mpath target-ctl`, where it listens, a paths= line for each namespace, and `ready`; at its end, what each listener served.
 All listeners show the same namespaces. Associations that are silent for longer than their keep-alive timeout
 (rounded up to 100 ms, counted from the last Keep Alive received) are dropped.
 
-What --break can do wrong:
+Scripts have one statement a line, # begins a comment. docs/target.md explains them; in short
+
+  [at TIME] [every TIME [times N]] [for TIME] on WHERE ACTION [or ACTION ...]
+  after N|every N commands|reads|writes [times N] [for TIME] on WHERE ACTION [or ACTION ...]
+
+TIME is 500ms, or anything between 1s..3s, from the first I/O command on. WHERE is NAME, NAME+NAME, all or any
+[of NAME+NAME], then, where that makes sense, group N, controller N, queue N, command KIND[/N].
+
+Actions, some of them with further words: dnr, crd N, count N (commands):
 )";
 
 target::Server* serving = nullptr;
@@ -91,19 +106,31 @@ Result<void> write_file(const std::string& name, const std::string& text) {
     return {};
 }
 
-void print_counters(const target::Server& server) {
-    for (const auto& listener : server.listeners()) {
-        const target::Counters& seen = listener->counters;
-        fmt::print("served {} connections={} associations={} discoveries={} reads={} read_bytes={} writes={} "
-                   "write_bytes={} fua_writes={} flushes={} deallocates={} write_zeroes={} refused={} "
-                   "violations={} host_term_reqs={} host_fes={} host_fei={} header_digest_errors={} "
-                   "data_digest_errors={} expired={}\n",
-                   listener->options.name, seen.connections, seen.associations, seen.discoveries, seen.reads,
-                   seen.read_bytes, seen.writes, seen.write_bytes, seen.fua_writes, seen.flushes,
-                   seen.deallocates, seen.write_zeroes, seen.refused, seen.violations, seen.host_term_reqs,
-                   seen.host_fes, seen.host_fei, seen.header_digest_errors, seen.data_digest_errors,
-                   seen.expired);
+/// What is given on the command line beside the target itself; returns what to say of it.
+Result<std::string> prepare_faults(target::Server& server, const TargetWords& words) {
+    if (!words.fault_log.empty()) {
+        if (auto logged = server.log_faults(words.fault_log); !logged) {
+            return tl::unexpected(logged.error());
+        }
     }
+    if (!words.script.empty()) {
+        std::ifstream file(words.script);
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        if (!file) {
+            return failure(errno, "cannot read {}: {}", words.script, std::strerror(errno));
+        }
+        if (auto taken = server.take_script(text, words.script); !taken) {
+            return tl::unexpected(taken.error());
+        }
+    }
+    if (words.no_control) {
+        return std::string();
+    }
+    const auto path = server.open_control(words.control);
+    if (!path && !words.control.empty()) {
+        return tl::unexpected(path.error());
+    }
+    return path ? fmt::format("control {}\n", *path) : std::string();
 }
 
 int serve(const TargetWords& words) {
@@ -122,7 +149,11 @@ int serve(const TargetWords& words) {
             return complain("--until-stdin-closes needs a pipe or a terminal: " + watched.error().text);
         }
     }
-    const std::string text = ready_text(**server);
+    const auto control = prepare_faults(**server, words);
+    if (!control) {
+        return complain(control.error().text);
+    }
+    const std::string text = *control + ready_text(**server);
     if (!words.ready_file.empty()) {
         if (auto written = write_file(words.ready_file, text); !written) {
             return complain(written.error().text);
@@ -131,7 +162,7 @@ int serve(const TargetWords& words) {
     fmt::print("{}", text);
     std::fflush(stdout);
     (*server)->run();
-    print_counters(**server);
+    fmt::print("{}", target::served_text(**server));
     return 0;
 }
 
@@ -142,7 +173,9 @@ Command add_target(CLI::App& parent) {
     CLI::App* app =
         parent.add_subcommand("target", "An NVMe/TCP target in memory with several paths, for trying "
                                         "out, dry runs and tests");
-    app->footer(kTargetFooter + target::describe_misdeeds());
+    app->footer(kTargetFooter + target::describe_actions() + "\nWhat --break and `lie` can do wrong:\n" +
+                target::describe_misdeeds() + "\nWhat `lie` can have the ANA log say:\n" +
+                target::describe_ana_lies());
     add_target_options(*app, *words);
     return {app, [words] { return serve(*words); }};
 }

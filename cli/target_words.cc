@@ -94,8 +94,28 @@ Result<void> read_choices(const TargetWords& words, target::Options& options) {
     return {};
 }
 
+/// "1s,500ms": CRDT1, CRDT2.
+Result<void> read_retry_delays(const std::string& text, target::Options& options) {
+    constexpr Nanoseconds kUnit = 100 * kMillisecond;
+    std::size_t number = 0;
+    for (std::size_t begin = 0; begin < text.size() && number < options.crdt.size(); ++number) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const auto delay = target::parse_duration(text.substr(begin, end - begin));
+        if (!delay) {
+            return failure_in("--crdt", delay.error());
+        }
+        if (*delay % kUnit != 0 || *delay / kUnit > std::numeric_limits<std::uint16_t>::max()) {
+            return failure(EINVAL, "--crdt {}: retry delays are multiples of 100ms up to 6553.5s", text);
+        }
+        options.crdt[number] = static_cast<std::uint16_t>(*delay / kUnit);
+        begin = end + 1;
+    }
+    return {};
+}
+
 Result<void> read_listeners(const TargetWords& words, target::Options& options) {
-    auto ana = target::parse_ana(words.ana);
+    options.ana_reporting = words.ana != "none";
+    auto ana = target::parse_ana(options.ana_reporting ? words.ana : "optimized");
     if (!ana) {
         return tl::unexpected(ana.error());
     }
@@ -132,6 +152,8 @@ Result<void> read_addresses(const std::vector<std::string>& texts, const char* o
 void add_storage_options(CLI::App& app, TargetWords& words) {
     target::Options& options = words.options;
     app.add_option("--namespaces", options.namespaces, "how many, NSIDs from 1")->capture_default_str();
+    app.add_option("--groups", options.groups,
+                   "ANA groups, which take the namespaces by turns (default: one for each)");
     app.add_option("--size", words.size, "of each namespace; memory is taken when first written")
         ->capture_default_str();
     app.add_option("--block-size", words.block_size, "512 to 65536 bytes")->capture_default_str();
@@ -175,6 +197,9 @@ void add_limit_options(CLI::App& app, TargetWords& words) {
     app.add_option("--controllers", options.controllers, "associations at a time; more are refused as busy")
         ->capture_default_str();
     app.add_option("--anatt", options.anatt, "ANA transition time to announce, seconds")->default_str("10");
+    app.add_option(
+        "--crdt", words.crdt,
+        "up to three command retry delays to announce, which a script's `crd N` asks for: 500ms,2s");
 }
 
 void add_behaviour_options(CLI::App& app, TargetWords& words) {
@@ -253,6 +278,14 @@ void add_fault_options(CLI::App& app, TargetWords& words) {
                    "WHAT[:N], on listeners without break=: do this wrong on each I/O connection, to the N-th "
                    "(default: first) command that it can be done to; the list is below");
     app.add_flag("--garbage", words.options.garbage, "send bytes that are no PDU after ICResp");
+    app.add_option("--script", words.script, "do what this file of statements says (docs/target.md)");
+    CLI::Option* control =
+        app.add_option("--control", words.control,
+                       "take statements of `fio-mpath target-ctl` at this unix socket (default: one in "
+                       "$XDG_RUNTIME_DIR/fio-mpath or /tmp/fio-mpath-UID)");
+    app.add_flag("--no-control", words.no_control, "take none")->excludes(control);
+    app.add_option("--fault-log", words.fault_log,
+                   "write to this file what was done to which listener and when, a line of JSON each");
 }
 
 } // namespace
@@ -263,7 +296,8 @@ void add_target_options(CLI::App& app, TargetWords& words) {
            "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION][,flip=WHAT:N][,break=WHAT[:N]], once "
            "for each path; port 0 takes any (default: 127.0.0.1:4420)")
         ->allow_extra_args(false);
-    app.add_option("--ana", words.ana, "state of the listeners that have no ana= of their own")
+    app.add_option("--ana", words.ana,
+                   "state of the listeners that have no ana= of their own, or none: no ANA reporting at all")
         ->capture_default_str();
     app.add_flag("--allow-remote", words.options.allow_remote,
                  "allow addresses that other hosts can reach; there is no access control");
@@ -293,6 +327,9 @@ Result<target::Options> read_target_words(const TargetWords& words) {
     auto fine = read_identities(words.identify_by, options);
     if (fine) {
         fine = read_choices(words, options);
+    }
+    if (fine) {
+        fine = read_retry_delays(words.crdt, options);
     }
     if (fine) {
         fine = read_listeners(words, options);

@@ -33,6 +33,11 @@ struct TargetWords {
     bool force_digests = false;
     std::string vary; ///< empty: no
     std::string identify_by = "uuid,nguid,eui64";
+    std::string crdt; ///< empty: none
+    std::string script;
+    std::string control;
+    bool no_control = false;
+    std::string fault_log;
     std::string ready_file;
     double exit_after = 0;
     bool until_stdin_closes = false;

@@ -59,7 +59,7 @@ Answer set_features(const Options& options, Controller& controller, const nvme::
         }
         return set_number_of_queues(options, controller, sqe.cdw11);
     case nvme::feature::kAsyncEventConfiguration:
-        controller.async_event_config = sqe.cdw11;
+        controller.events.configuration = sqe.cdw11;
         return {};
     case nvme::feature::kKeepAliveTimer:
         controller.kato_ms = sqe.cdw11;
@@ -74,7 +74,7 @@ Answer get_features(const Controller& controller, const nvme::Sqe& sqe) {
     case nvme::feature::kNumberOfQueues:
         return {.dw0 = queues_result(controller)};
     case nvme::feature::kAsyncEventConfiguration:
-        return {.dw0 = controller.async_event_config};
+        return {.dw0 = controller.events.configuration};
     case nvme::feature::kKeepAliveTimer:
         return {.dw0 = controller.kato_ms};
     default:

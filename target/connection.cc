@@ -47,6 +47,9 @@ Connection::Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener
 }
 
 void Connection::on_readable(Nanoseconds now) {
+    if (has(ActionKind::stall_reading)) {
+        return;
+    }
     if (state_ == State::lingering) {
         begin_ = end_ = 0; // nothing the host still sends matters
         receive();
@@ -95,7 +98,7 @@ bool Connection::receive() {
 }
 
 void Connection::consume(Nanoseconds now) {
-    while (state_ == State::open) {
+    while (state_ == State::open && !has(ActionKind::stall_reading)) {
         if (in_payload_) {
             take_payload(now);
             if (in_payload_) {
@@ -185,7 +188,7 @@ tl::expected<Payload, Fault> Connection::handle(const Frame& frame, std::span<co
                                                 Nanoseconds now) {
     switch (frame.type) {
     case nvme::PduType::capsule_cmd:
-        return queue_.capsule(read_pdu<nvme::CapsuleCmd>(header).sqe, frame.data, now);
+        return handle_capsule(frame, header, now);
     case nvme::PduType::h2c_data:
         return queue_.h2c_data(read_pdu<nvme::H2cData>(header), frame.data);
     case nvme::PduType::ic_req:
@@ -194,6 +197,18 @@ tl::expected<Payload, Fault> Connection::handle(const Frame& frame, std::span<co
         heard_term_req(read_pdu<nvme::TermReq>(header), now);
         return Payload{};
     }
+}
+
+tl::expected<Payload, Fault> Connection::handle_capsule(const Frame& frame, std::span<const std::byte> header,
+                                                        Nanoseconds now) {
+    const auto sqe = read_pdu<nvme::CapsuleCmd>(header).sqe;
+    if (subsystem_.observer != nullptr && queue_.serves_io() && sqe.opcode != nvme::kFabricsOpcode) {
+        subsystem_.observer->command_arrives(listener_, queue_.subject_of(sqe), now);
+        if (state_ != State::open) {
+            return Payload{}; // the connection did not live to see it
+        }
+    }
+    return queue_.capsule(sqe, frame.data, now);
 }
 
 /// The host is about to close.
@@ -216,6 +231,9 @@ tl::expected<Payload, Fault> Connection::handle_ic_req(std::span<const std::byte
     rules_.data_digest = terms->data_digest;
     rules_.cpda = terms->cpda;
     rules_.max_h2c_data = terms->max_h2c_data;
+    if (has(ActionKind::mute)) {
+        return Payload{};
+    }
     writer_.ic_resp(*terms);
     queue_.set_max_r2t(terms->max_r2t);
     if (subsystem_.options().garbage) {
@@ -240,6 +258,26 @@ void Connection::linger(Nanoseconds now) {
     state_ = State::lingering;
     linger_until_ = now + kLinger;
     in_payload_ = false;
+}
+
+void Connection::drop() {
+    flush();
+    const struct ::linger at_once { .l_onoff = 1, .l_linger = 0 };
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    socket_.reset();
+    state_ = State::closed;
+    ++listener_.counters.dropped;
+}
+
+void Connection::close(Nanoseconds now) {
+    linger(now);
+    flush();
+    ++listener_.counters.closed;
+}
+
+void Connection::resume(Nanoseconds now) {
+    consume(now);
+    answer_round(now);
 }
 
 void Connection::on_writable() {
@@ -270,6 +308,12 @@ void Connection::answer_round(Nanoseconds now) {
 }
 
 std::size_t Connection::bytes_of_one_send() {
+    if (!listener_.faults.empty()) {
+        const Action* split = listener_.faults.find(ActionKind::split, subject());
+        if (split != nullptr) {
+            return split->number;
+        }
+    }
     const std::uint32_t segment = subsystem_.options().segment;
     if (segment == 0) {
         return std::numeric_limits<std::size_t>::max();
@@ -279,6 +323,10 @@ std::size_t Connection::bytes_of_one_send() {
 
 void Connection::flush() {
     if (state_ == State::closed) {
+        return;
+    }
+    if (has(ActionKind::stall_writing)) {
+        blocked_ = false; // there is nothing to wait for
         return;
     }
     const auto outcome = send_queue_.empty() ? SendQueue::Outcome::drained

@@ -38,11 +38,28 @@ public:
     [[nodiscard]] bool closed() const { return state_ == State::closed || !queue_.alive(); }
     /// What to wait for: the socket's buffer is full; the host does not read its answers.
     [[nodiscard]] bool wants_write() const { return blocked_; }
-    [[nodiscard]] bool wants_read() const { return !send_queue_.congested(); }
+    [[nodiscard]] bool wants_read() const {
+        return !send_queue_.congested() && !has(ActionKind::stall_reading);
+    }
+    /// The other side's end may not be acted on either.
+    [[nodiscard]] bool stalls() const { return !wants_read() && !wants_write(); }
+
+    // What a script has done to it.
+    [[nodiscard]] const Listener& listener() const { return listener_; }
+    [[nodiscard]] Subject subject() const { return queue_.subject(); }
+    /// Resets it. What was answered before is not taken back.
+    void drop();
+    /// Closes it in order, behind what was answered before.
+    void close(Nanoseconds now);
+    /// Goes on after a stall.
+    void resume(Nanoseconds now);
 
 private:
     enum class State : std::uint8_t { open, lingering, closed };
 
+    [[nodiscard]] bool has(ActionKind fault) const {
+        return !listener_.faults.empty() && listener_.faults.find(fault, subject()) != nullptr;
+    }
     bool receive();
     void consume(Nanoseconds now);
     void take_payload(Nanoseconds now);
@@ -52,6 +69,8 @@ private:
     std::size_t take_header(std::span<const std::byte> bytes, Nanoseconds now);
     tl::expected<Payload, Fault> handle(const Frame& frame, std::span<const std::byte> header,
                                         Nanoseconds now);
+    tl::expected<Payload, Fault> handle_capsule(const Frame& frame, std::span<const std::byte> header,
+                                                Nanoseconds now);
     tl::expected<Payload, Fault> handle_ic_req(std::span<const std::byte> header);
     void heard_term_req(const nvme::TermReq& request, Nanoseconds now);
     void refuse(const Fault& fault, std::span<const std::byte> offending, Nanoseconds now);

@@ -70,6 +70,10 @@ void Controller::set_configuration(std::uint32_t value) {
     }
 }
 
+void Controller::reset_itself() {
+    set_configuration(cc_ & ~cc::kEnable);
+}
+
 bool Controller::silent_too_long(Nanoseconds now) const {
     if (!enforce_kato_ || kato_ms == 0) {
         return false;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "nvme/wire/fabrics.h"
 #include "nvme/wire/registers.h"
+#include "target/async_events.h"
 #include "target/discovery.h"
 #include "target/listener.h"
 #include "target/options.h"
@@ -33,6 +34,11 @@ public:
 
     [[nodiscard]] bool ready() const { return (csts_ & nvme::csts::kReady) != 0; }
 
+    /// Says that it has failed (CSTS.CFS), until it is disabled.
+    void fail() { csts_ |= nvme::csts::kFatal; }
+    /// As if the host had disabled it.
+    void reset_itself();
+
     /// The admin connection is gone or the host has been silent: no queue may go on.
     void end() { ended_ = true; }
     [[nodiscard]] bool ended() const { return ended_; }
@@ -56,7 +62,7 @@ public:
     [[nodiscard]] bool silent_too_long(Nanoseconds now) const;
 
     std::uint32_t kato_ms = 0;
-    std::uint32_t async_event_config = 0;
+    AsyncEvents events;
     std::uint16_t io_queues_granted = 0;
     std::uint32_t async_events_waiting = 0;
 

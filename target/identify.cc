@@ -29,6 +29,17 @@ std::uint8_t mdts_exponent(std::uint32_t bytes) {
     return bytes == 0 ? 0 : static_cast<std::uint8_t>(std::countr_zero(bytes / 4096));
 }
 
+void put_ana(nvme::IdentifyController& page, std::uint8_t anatt, std::uint32_t groups) {
+    page.cmic |= nvme::cmic::kAnaReporting;
+    page.oaes = page.oaes | nvme::async_event::kAnaChange;
+    page.anatt = anatt;
+    page.anacap = nvme::anacap::kOptimized | nvme::anacap::kNonOptimized | nvme::anacap::kInaccessible |
+                  nvme::anacap::kPersistentLoss | nvme::anacap::kChange | nvme::anacap::kGroupIdFixed |
+                  nvme::anacap::kGroupIdNonZero;
+    page.anagrpmax = groups;
+    page.nanagrpid = groups;
+}
+
 Page controller_page(const Subsystem& subsystem, const Controller& controller) {
     const Options& options = subsystem.options();
     const std::uint32_t count = subsystem.namespace_count();
@@ -36,24 +47,22 @@ Page controller_page(const Subsystem& subsystem, const Controller& controller) {
     put_padded(page.serial, options.serial);
     put_padded(page.model, options.model);
     put_padded(page.firmware, options.firmware);
-    page.cmic = nvme::cmic::kMultiPort | nvme::cmic::kMultiController | nvme::cmic::kAnaReporting;
+    page.cmic = nvme::cmic::kMultiPort | nvme::cmic::kMultiController;
     page.mdts = mdts_exponent(options.mdts);
     page.cntlid = controller.id();
     page.version = kVersion;
     page.rtd3e = 1'000'000;
-    page.oaes = nvme::async_event::kNamespaceAttribute | nvme::async_event::kAnaChange;
+    page.oaes = nvme::async_event::kNamespaceAttribute;
     page.ctratt = nvme::ctratt::kHostId128 |
                   (options.traffic_based_keep_alive ? nvme::ctratt::kTrafficBasedKeepAlive : 0);
     page.controller_type = 1;
     page.acl = 3;
     page.aerl = kMaxAsyncEvents - 1;
     page.kas = kKeepAliveGranularityMs / 100;
-    page.anatt = options.anatt;
-    page.anacap = nvme::anacap::kOptimized | nvme::anacap::kNonOptimized | nvme::anacap::kInaccessible |
-                  nvme::anacap::kPersistentLoss | nvme::anacap::kChange | nvme::anacap::kGroupIdFixed |
-                  nvme::anacap::kGroupIdNonZero;
-    page.anagrpmax = count;
-    page.nanagrpid = count;
+    std::copy(options.crdt.begin(), options.crdt.end(), page.crdt.begin());
+    if (options.ana_reporting) {
+        put_ana(page, options.anatt, subsystem.group_count());
+    }
     page.sqes = 0x66;
     page.cqes = 0x44;
     page.maxcmd = static_cast<std::uint16_t>(std::min(options.queue_size, 0xffffU));
@@ -71,22 +80,36 @@ Page controller_page(const Subsystem& subsystem, const Controller& controller) {
     return page_of(page);
 }
 
+/// A namespace as one listener shows it.
+struct NamespaceView {
+    const Namespace& of;
+    Identity identity;
+    std::uint32_t group; ///< 0: there is no ANA
+};
+
+NamespaceView view_of(const Subsystem& subsystem, const Listener& listener, const Namespace& space) {
+    const Action* other =
+        listener.faults.empty() ? nullptr : listener.faults.find(ActionKind::identity, Subject{});
+    return {space, other == nullptr ? space.identity() : derive_identity(other->word, space.nsid()),
+            subsystem.options().ana_reporting ? subsystem.group_of(space.nsid()) : 0};
+}
+
 std::uint16_t zero_based(std::uint32_t blocks) {
     return static_cast<std::uint16_t>(blocks == 0 ? 0 : blocks - 1);
 }
 
-Page namespace_page(const Options& options, const Namespace& space) {
+Page namespace_page(const Options& options, const NamespaceView& space) {
     nvme::IdentifyNamespace page;
-    page.nsze = space.blocks();
-    page.ncap = space.blocks();
-    page.nuse = space.blocks();
+    page.nsze = space.of.blocks();
+    page.ncap = space.of.blocks();
+    page.nuse = space.of.blocks();
     page.mc = options.metadata != 0 ? 1 : 0;
     page.flbas = options.metadata != 0 ? 0x10 : 0; // metadata behind each block's data
     page.dpc = options.protection != 0 ? static_cast<std::uint8_t>(1U << (options.protection - 1)) : 0;
     page.dps = options.protection;
     page.nmic = nvme::kNmicShared;
-    page.dlfeat = space.null() ? 0 : nvme::kDlfeatReadsZeroes;
-    page.anagrpid = space.nsid();
+    page.dlfeat = space.of.null() ? 0 : nvme::kDlfeatReadsZeroes;
+    page.anagrpid = space.group;
     page.noiob = options.noiob;
     page.nsattr = options.read_only ? nvme::kNsattrWriteProtected : 0;
     if (options.preferred_write != 0 || options.optimal_write != 0) {
@@ -95,13 +118,13 @@ Page namespace_page(const Options& options, const Namespace& space) {
         page.nows = zero_based(options.optimal_write);
     }
     if (options.announce_nguid) {
-        page.nguid = space.identity().nguid;
+        page.nguid = space.identity.nguid;
     }
     if (options.announce_eui64) {
-        page.eui64 = space.identity().eui64;
+        page.eui64 = space.identity.eui64;
     }
     page.lbaf[0].metadata_size = options.metadata;
-    page.lbaf[0].lbads = static_cast<std::uint8_t>(space.block_shift());
+    page.lbaf[0].lbads = static_cast<std::uint8_t>(space.of.block_shift());
     return page_of(page);
 }
 
@@ -116,26 +139,26 @@ void put_descriptor(Page& page, std::size_t& at, nvme::NamespaceIdType type,
     at += sizeof(descriptor) + N;
 }
 
-Page descriptors_page(const Options& options, const Namespace& space) {
+Page descriptors_page(const Options& options, const NamespaceView& space) {
     Page page(nvme::kIdentifySize);
     std::size_t at = 0;
     if (options.announce_uuid) {
-        put_descriptor(page, at, nvme::NamespaceIdType::uuid, space.identity().uuid);
+        put_descriptor(page, at, nvme::NamespaceIdType::uuid, space.identity.uuid);
     }
     if (options.announce_nguid) {
-        put_descriptor(page, at, nvme::NamespaceIdType::nguid, space.identity().nguid);
+        put_descriptor(page, at, nvme::NamespaceIdType::nguid, space.identity.nguid);
     }
     if (options.announce_eui64) {
-        put_descriptor(page, at, nvme::NamespaceIdType::eui64, space.identity().eui64);
+        put_descriptor(page, at, nvme::NamespaceIdType::eui64, space.identity.eui64);
     }
     return page;
 }
 
-Page independent_page(const Options& options, const Namespace& space) {
+Page independent_page(const Options& options, const NamespaceView& space) {
     nvme::IdentifyIndependentNamespace page;
     page.nsattr = options.read_only ? nvme::kNsattrWriteProtected : 0;
     page.nmic = nvme::kNmicShared;
-    page.anagrpid = space.nsid();
+    page.anagrpid = space.group;
     page.nstat = 1;
     return page_of(page);
 }
@@ -147,11 +170,14 @@ Page nvm_controller_page(const Options& options) {
     return page_of(page);
 }
 
-Page active_namespaces_page(const Subsystem& subsystem, std::uint32_t above) {
+Page active_namespaces_page(const Subsystem& subsystem, const Listener& listener, std::uint32_t above) {
     Page page(nvme::kIdentifySize);
     std::size_t at = 0;
     for (std::uint64_t nsid = std::uint64_t{above} + 1;
          nsid <= subsystem.namespace_count() && at < page.size(); ++nsid) {
+        if (subsystem.find_namespace(static_cast<std::uint32_t>(nsid), listener) == nullptr) {
+            continue;
+        }
         const Le32 entry(static_cast<std::uint32_t>(nsid));
         std::memcpy(page.data() + at, &entry, sizeof(entry));
         at += sizeof(entry);
@@ -176,7 +202,7 @@ tl::expected<Page, Status> identify(const Subsystem& subsystem, const Controller
         if (sqe.nsid >= 0xfffffffe) {
             return tl::unexpected(Status(StatusCode::invalid_namespace, true));
         }
-        return active_namespaces_page(subsystem, sqe.nsid);
+        return active_namespaces_page(subsystem, controller.listener(), sqe.nsid);
     case nvme::cns::kNamespace:
     case nvme::cns::kNamespaceDescriptors:
     case nvme::cns::kIndependentNamespace:
@@ -184,15 +210,16 @@ tl::expected<Page, Status> identify(const Subsystem& subsystem, const Controller
     default:
         return tl::unexpected(Status(StatusCode::invalid_field, true));
     }
-    const Namespace* space = subsystem.find_namespace(sqe.nsid);
+    const Namespace* space = subsystem.find_namespace(sqe.nsid, controller.listener());
     if (space == nullptr) {
         return tl::unexpected(Status(StatusCode::invalid_namespace, true));
     }
+    const NamespaceView view = view_of(subsystem, controller.listener(), *space);
     if (what == nvme::cns::kNamespace) {
-        return namespace_page(subsystem.options(), *space);
+        return namespace_page(subsystem.options(), view);
     }
-    return what == nvme::cns::kNamespaceDescriptors ? descriptors_page(subsystem.options(), *space)
-                                                    : independent_page(subsystem.options(), *space);
+    return what == nvme::cns::kNamespaceDescriptors ? descriptors_page(subsystem.options(), view)
+                                                    : independent_page(subsystem.options(), view);
 }
 
 } // namespace mpath::target

@@ -88,11 +88,13 @@ IoPlan plan_deallocate(Namespace& space, const nvme::Sqe& sqe) {
 
 IoPlan plan_io(const Subsystem& subsystem, const Listener& listener, const nvme::Sqe& sqe) {
     const bool is_flush = sqe.opcode == nvme::io_opcode::kFlush;
-    Namespace* space = subsystem.find_namespace(sqe.nsid);
+    Namespace* space = subsystem.find_namespace(sqe.nsid, listener);
     if (space == nullptr && !(is_flush && sqe.nsid == nvme::kNsidAll)) {
         return refuse_io(StatusCode::invalid_namespace);
     }
-    if (const StatusCode code = refusal_of(listener.options.ana); code != StatusCode::success) {
+    const nvme::AnaState state =
+        space == nullptr ? listener.options.ana : listener.ana_state(subsystem.group_of(sqe.nsid));
+    if (const StatusCode code = refusal_of(state); code != StatusCode::success) {
         return refuse_io(code, false);
     }
     if (is_flush) {

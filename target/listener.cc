@@ -52,7 +52,41 @@ std::uint16_t bound_port(int socket) {
     return ntohs(reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
 }
 
+/// A socket bound to the address, invalid if that fails (errno).
+UniqueFd bind_socket(const SocketAddress& address) {
+    UniqueFd bound(
+        ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+    const int on = 1;
+    if (!bound.valid() || ::setsockopt(bound.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+        ::bind(bound.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) {
+        return {};
+    }
+    return bound;
+}
+
 } // namespace
+
+Result<void> stop_listening(Listener& listener) {
+    auto address = parse_address(listener.options.address, listener.options.port);
+    if (!address) {
+        return tl::unexpected(address.error());
+    }
+    listener.socket.reset();
+    listener.socket = bind_socket(*address);
+    if (!listener.socket.valid()) {
+        return failure(errno, "listener {}: cannot keep {}: {}", listener.options.name, listener.address,
+                       std::strerror(errno));
+    }
+    return {};
+}
+
+Result<void> listen_again(Listener& listener) {
+    if (::listen(listener.socket.get(), SOMAXCONN) != 0) {
+        return failure(errno, "listener {}: cannot listen on {} again: {}", listener.options.name,
+                       listener.address, std::strerror(errno));
+    }
+    return {};
+}
 
 Result<Listener> open_listener(const ListenerOptions& options, bool allow_remote) {
     auto address = parse_address(options.address, options.port);
@@ -68,14 +102,8 @@ Result<Listener> open_listener(const ListenerOptions& options, bool allow_remote
     }
     Listener listener;
     listener.options = options;
-    listener.socket.reset(
-        ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-    const int on = 1;
-    if (!listener.socket.valid() ||
-        ::setsockopt(listener.socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-        ::bind(listener.socket.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size) !=
-            0 ||
-        ::listen(listener.socket.get(), SOMAXCONN) != 0) {
+    listener.socket = bind_socket(*address);
+    if (!listener.socket.valid() || ::listen(listener.socket.get(), SOMAXCONN) != 0) {
         return failure(errno, "listener {}: cannot listen on {} port {}: {}", options.name, options.address,
                        options.port, std::strerror(errno));
     }

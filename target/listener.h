@@ -5,6 +5,8 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "target/fault/ana_view.h"
+#include "target/fault/faults.h"
 #include "target/options.h"
 
 namespace mpath::target {
@@ -30,6 +32,14 @@ struct Counters {
     std::uint64_t header_digest_errors = 0; ///< among the violations
     std::uint64_t data_digest_errors = 0;   ///< of H2CData PDUs and capsules
     std::uint64_t expired = 0;              ///< associations dropped as nothing was heard for their KATO
+    // What a script had done:
+    std::uint64_t dropped = 0;     ///< connections reset
+    std::uint64_t closed = 0;      ///< connections closed in order
+    std::uint64_t failed = 0;      ///< commands answered with a status of the script's; they are refused, too
+    std::uint64_t muted = 0;       ///< commands carried out and not answered
+    std::uint64_t held_writes = 0; ///< writes neither carried out nor answered
+    std::uint64_t late_writes = 0; ///< of these, those carried out after their connection was lost
+    std::uint64_t events = 0;      ///< asynchronous events sent
 };
 
 /// One port of the subsystem.
@@ -39,7 +49,17 @@ struct Listener {
     UniqueFd socket;
     std::string address; ///< "127.0.0.1:4420", "[::1]:4420"
     Counters counters;
+    Faults faults; ///< what is wrong with it just now
+    AnaView ana;   ///< where its states are not those of `options`
+
+    [[nodiscard]] nvme::AnaState ana_state(std::uint32_t group) const {
+        return ana.state(group, options.ana);
+    }
 };
+
+/// Refuses connects until listen_again(): the port stays taken, but nobody listens.
+Result<void> stop_listening(Listener& listener);
+Result<void> listen_again(Listener& listener);
 
 /// Binds and listens. Refuses addresses that other hosts can reach unless `allow_remote`.
 Result<Listener> open_listener(const ListenerOptions& options, bool allow_remote);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "nvme/wire/log_page.h"
+#include "target/page.h"
 
 namespace mpath::target {
 
@@ -16,24 +17,59 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kMaxLogTransfer = 1U << 20;
 
-/// Each namespace is alone in its group, and all groups of a listener share its state.
-Bytes ana_log(const Subsystem& subsystem, const Listener& listener, bool groups_only) {
+/// `lie`: nullptr, or what is to be wrong with it.
+Bytes ana_log(const Subsystem& subsystem, Listener& listener, bool groups_only, const AnaLie* lie) {
+    if (lie != nullptr && *lie == AnaLie::count_moves) {
+        listener.ana.count_change();
+    }
     Bytes bytes;
     nvme::AnaLogHeader header;
-    header.change_count = 1;
-    header.groups = static_cast<std::uint16_t>(subsystem.namespace_count());
+    header.change_count = listener.ana.change_count();
+    header.groups = static_cast<std::uint16_t>(subsystem.group_count());
     append(bytes, header);
-    for (std::uint32_t nsid = 1; nsid <= subsystem.namespace_count(); ++nsid) {
+    for (std::uint32_t number = 1; number <= subsystem.group_count(); ++number) {
         nvme::AnaGroupDescriptor group;
-        group.group = nsid;
-        group.nsids = groups_only ? 0 : 1;
-        group.change_count = 1;
-        group.state = static_cast<std::uint8_t>(listener.options.ana);
+        Bytes nsids;
+        for (std::uint32_t nsid = number; nsid <= subsystem.namespace_count() && !groups_only;
+             nsid += subsystem.group_count()) {
+            if (subsystem.find_namespace(nsid, listener) != nullptr) {
+                append(nsids, Le32(nsid));
+            }
+        }
+        group.group = number;
+        group.nsids = static_cast<std::uint32_t>(nsids.size() / sizeof(Le32));
+        group.change_count = listener.ana.change_count_of(number);
+        group.state = static_cast<std::uint8_t>(listener.ana_state(number));
         append(bytes, group);
-        if (!groups_only) {
+        bytes.insert(bytes.end(), nsids.begin(), nsids.end());
+    }
+    if (lie != nullptr) {
+        tell(*lie, bytes, subsystem.group_count());
+    }
+    return bytes;
+}
+
+const AnaLie* lie_of(Controller& controller, const nvme::Sqe& sqe) {
+    Faults& faults = controller.listener().faults;
+    const Action* action =
+        faults.empty()
+            ? nullptr
+            : faults.take(ActionKind::lie_ana, {.controller = controller.id(), .queue = 0, .command = &sqe});
+    return action == nullptr ? nullptr : &action->ana_lie;
+}
+
+/// Up to 1024 NSIDs; more are said with one number.
+Bytes changed_namespaces_log(const AsyncEvents& events) {
+    constexpr std::size_t kMost = 1024;
+    Bytes bytes;
+    if (events.changed_namespaces().size() > kMost) {
+        append(bytes, Le32(nvme::kNsidAll));
+    } else {
+        for (const std::uint32_t nsid : events.changed_namespaces()) {
             append(bytes, Le32(nsid));
         }
     }
+    bytes.resize(kMost * sizeof(Le32));
     return bytes;
 }
 
@@ -49,7 +85,7 @@ Bytes smart_log() {
 
 } // namespace
 
-tl::expected<Bytes, Status> log_page(const Subsystem& subsystem, const Controller& controller,
+tl::expected<Bytes, Status> log_page(const Subsystem& subsystem, Controller& controller,
                                      const nvme::Sqe& sqe) {
     Bytes whole;
     const std::uint64_t offset = (std::uint64_t{sqe.cdw13} << 32) | sqe.cdw12;
@@ -68,10 +104,14 @@ tl::expected<Bytes, Status> log_page(const Subsystem& subsystem, const Controlle
         whole = smart_log();
         break;
     case nvme::log_page::kChangedNamespaces:
-        whole.resize(4096);
+        whole = changed_namespaces_log(controller.events);
         break;
     case nvme::log_page::kAna:
-        whole = ana_log(subsystem, controller.listener(), (sqe.cdw10 & nvme::kAnaGroupsOnly) != 0);
+        if (!subsystem.options().ana_reporting) {
+            return tl::unexpected(Status(StatusCode::invalid_log_page, true));
+        }
+        whole = ana_log(subsystem, controller.listener(), (sqe.cdw10 & nvme::kAnaGroupsOnly) != 0,
+                        lie_of(controller, sqe));
         break;
     default:
         return tl::unexpected(Status(StatusCode::invalid_log_page, true));
@@ -79,6 +119,9 @@ tl::expected<Bytes, Status> log_page(const Subsystem& subsystem, const Controlle
     const std::uint64_t dwords = ((std::uint64_t{sqe.cdw11 & 0xffff} << 16) | (sqe.cdw10 >> 16)) + 1;
     if (dwords * 4 > kMaxLogTransfer || offset % 4 != 0 || offset > whole.size()) {
         return tl::unexpected(Status(StatusCode::invalid_field, true));
+    }
+    if ((sqe.cdw10 & nvme::kRetainAsyncEvent) == 0) {
+        controller.events.log_read(static_cast<std::uint8_t>(page));
     }
     // What lies behind the end of a page is not defined; zeroes are the kindest.
     Bytes part(dwords * 4);

@@ -14,8 +14,9 @@
 
 namespace mpath::target {
 
-/// The part of a log page that a Get Log Page command asks for, or the status it is refused with.
-tl::expected<std::vector<std::byte>, nvme::Status>
-log_page(const Subsystem& subsystem, const Controller& controller, const nvme::Sqe& sqe);
+/// The part of a log page that a Get Log Page command asks for, or the status it is refused with. Reading it
+/// clears its event unless the command retains that.
+tl::expected<std::vector<std::byte>, nvme::Status> log_page(const Subsystem& subsystem,
+                                                            Controller& controller, const nvme::Sqe& sqe);
 
 } // namespace mpath::target

@@ -219,6 +219,10 @@ Misdeed Misbehaviour::next(Victims kind) {
     return --to_come_ == 0 ? what_ : Misdeed::none;
 }
 
+Victims victims_of(Misdeed misdeed) {
+    return deed_of(misdeed).victims;
+}
+
 Place place_of(Misdeed misdeed) {
     return deed_of(misdeed).place;
 }

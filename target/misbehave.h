@@ -29,6 +29,8 @@ private:
     std::uint32_t to_come_;
 };
 
+/// `misdeed`: not none.
+Victims victims_of(Misdeed misdeed);
 Place place_of(Misdeed misdeed);
 
 /// Writes what is wrong. `cqe`: the proper completion of the command. Precondition: its place is not in_r2ts;

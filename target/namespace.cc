@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace mpath::target {
 
@@ -24,19 +25,27 @@ void fill_pattern(std::byte* memory, std::size_t size) {
 
 Result<std::unique_ptr<Namespace>> Namespace::create(std::uint32_t nsid, std::uint64_t size,
                                                      std::uint32_t block_size, bool null, Identity identity) {
-    const std::size_t mapped = null ? kPatternSize : size;
+    // Room to grow into is only set aside: commands that are under way keep the addresses they have.
+    const std::size_t used = null ? kPatternSize : size;
+    const std::size_t mapped = null ? kPatternSize : size * kGrowth;
     void* memory =
-        ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        size > std::numeric_limits<std::size_t>::max() / kGrowth
+            ? MAP_FAILED
+            : ::mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED && ::mprotect(memory, used, PROT_READ | PROT_WRITE) != 0) {
+        ::munmap(memory, mapped);
+        memory = MAP_FAILED;
+    }
     if (memory == MAP_FAILED) {
         return failure(errno, "namespace {} of {} bytes does not fit into memory, take a smaller --size",
                        nsid, size);
     }
     auto* bytes = static_cast<std::byte*>(memory);
     if (null) {
-        fill_pattern(bytes, mapped);
+        fill_pattern(bytes, used);
     } else {
         // One page fault for 2 MiB instead of 512: faults would be most of what a first pass measures.
-        ::madvise(memory, mapped, MADV_HUGEPAGE);
+        ::madvise(memory, used, MADV_HUGEPAGE);
     }
     const auto shift = static_cast<std::uint32_t>(std::countr_zero(block_size));
     return std::unique_ptr<Namespace>(new Namespace(nsid, size, shift, null, identity, bytes, mapped));
@@ -49,6 +58,13 @@ Namespace::Namespace(std::uint32_t nsid, std::uint64_t size, std::uint32_t block
 
 Namespace::~Namespace() {
     ::munmap(memory_, mapped_);
+}
+
+void Namespace::resize(std::uint64_t size) {
+    if (!null_ && size > size_) {
+        ::mprotect(memory_, size, PROT_READ | PROT_WRITE);
+    }
+    size_ = size;
 }
 
 void Namespace::zero(std::uint64_t offset, std::uint64_t length) {

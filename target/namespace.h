@@ -27,6 +27,12 @@ public:
     [[nodiscard]] std::uint32_t nsid() const { return nsid_; }
     [[nodiscard]] std::uint32_t block_shift() const { return block_shift_; }
     [[nodiscard]] std::uint64_t blocks() const { return size_ >> block_shift_; }
+    /// A namespace can grow to so many times its first size.
+    static constexpr std::uint64_t kGrowth = 4;
+    /// Its blocks stay where they are: what is behind a smaller size comes back with a larger one.
+    /// Precondition: whole blocks, and not more than kGrowth allows.
+    void resize(std::uint64_t size);
+
     [[nodiscard]] const Identity& identity() const { return identity_; }
     [[nodiscard]] bool null() const { return null_; }
 

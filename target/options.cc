@@ -119,6 +119,9 @@ Result<void> check_namespaces(const Options& options) {
     if (options.namespaces < 1 || options.namespaces > 1024) {
         return failure(EINVAL, "{} namespaces cannot be served, 1 to 1024 can", options.namespaces);
     }
+    if (options.groups > 4096) {
+        return failure(EINVAL, "{} ANA groups cannot be served, up to 4096 can", options.groups);
+    }
     if (!is_power_of_two_between(options.block_size, 512, 65536)) {
         return failure(EINVAL, "block size {} is not a power of two from 512 to 65536", options.block_size);
     }

@@ -2,6 +2,7 @@
 // Everything the target can be told, with its defaults, and the readers of its text forms.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -61,6 +62,8 @@ struct Options { // NOLINT(clang-analyzer-optin.performance.Padding): in the ord
     std::string firmware = "1.0";
 
     std::uint32_t namespaces = 1;
+    std::uint32_t groups = 0;          ///< ANA groups, which take the namespaces by turns; 0: one for each
+    bool ana_reporting = true;         ///< false: Identify knows of no ANA, and there is no ANA log
     std::uint64_t size = 256ULL << 20; ///< bytes of each namespace
     std::uint32_t block_size = 4096;   ///< 512..65536, a power of two
     bool null = false;                 ///< no storage: reads give a constant pattern, writes are discarded
@@ -88,11 +91,12 @@ struct Options { // NOLINT(clang-analyzer-optin.performance.Padding): in the ord
     std::uint32_t segment = 0;             ///< bytes of one send to the socket; 0 = no limit
     std::uint8_t cpda = 0;                 ///< alignment asked of the host's data: dwords, 0's based
     Digests digests = Digests::as_asked;
-    bool success_flag = true;        ///< end reads with the SUCCESS flag where the host allows it
-    std::uint32_t queue_size = 1024; ///< entries of the largest queue
-    std::uint16_t io_queues = 128;   ///< I/O queues of one association
-    std::uint16_t controllers = 64;  ///< associations at a time
-    std::uint8_t anatt = 10;         ///< seconds
+    bool success_flag = true;            ///< end reads with the SUCCESS flag where the host allows it
+    std::uint32_t queue_size = 1024;     ///< entries of the largest queue
+    std::uint16_t io_queues = 128;       ///< I/O queues of one association
+    std::uint16_t controllers = 64;      ///< associations at a time
+    std::uint8_t anatt = 10;             ///< seconds
+    std::array<std::uint16_t, 3> crdt{}; ///< Command Retry Delay Times to announce, units of 100 ms
 
     bool enforce_kato = true;              ///< see Controller::silent_too_long()
     bool traffic_based_keep_alive = false; ///< any command counts as a Keep Alive, and CTRATT says so

@@ -108,6 +108,12 @@ void PduWriter::arm(const Flips& flips) {
     plain_ = plain_ && flips.header == 0 && flips.data == 0;
 }
 
+void PduWriter::flip_next(bool header, bool data) {
+    flips_.header = header ? 1 : flips_.header;
+    flips_.data = data ? 1 : flips_.data;
+    plain_ = plain_ && !header && !data;
+}
+
 void PduWriter::capsule_resp(const nvme::Cqe& cqe) {
     auto pdu = make<nvme::CapsuleResp>(PduType::capsule_resp);
     pdu.cqe = cqe;
@@ -134,6 +140,9 @@ void PduWriter::term_req(const Fault& fault, std::span<const std::byte> offendin
 }
 
 std::uint32_t PduWriter::c2h_step(std::uint32_t left) {
+    if (data_limit_ != 0) {
+        return std::min(data_limit_, left);
+    }
     if (c2h_size_ == 0) {
         return left;
     }

@@ -58,6 +58,10 @@ public:
 
     /// From now on PDUs are counted, and those that `flips` names have one bit wrong.
     void arm(const Flips& flips);
+    /// The next PDU has a bit of its header wrong; the next C2HData one of its data.
+    void flip_next(bool header, bool data);
+    /// C2HData PDUs have at most so many bytes of data; 0 = as the options say.
+    void limit_data(std::uint32_t bytes) { data_limit_ = bytes; }
 
 private:
     template <typename Pdu>
@@ -69,6 +73,7 @@ private:
 
     SendQueue& queue_;
     std::uint32_t c2h_size_;
+    std::uint32_t data_limit_ = 0;
     bool pads_; ///< more than the alignment needs
     Variation* variation_;
     std::uint8_t data_offset_ = sizeof(nvme::C2hData);

@@ -29,6 +29,7 @@ Queue::Queue(Subsystem& subsystem, Listener& listener, PduWriter& writer, Variat
 }
 
 Queue::~Queue() {
+    give_up_held_writes();
     if (controller_ != nullptr) {
         controller_->release_queue(qid_);
         if (role_ == Role::admin) {
@@ -62,6 +63,8 @@ std::uint16_t Queue::take_slot(const nvme::Sqe& sqe) {
     command.received = 0;
     command.open_r2ts = 0;
     command.misdeed = Misdeed::none;
+    command.held = false;
+    command.delay = 0;
     cids_.set(sqe.cid);
     return slot;
 }
@@ -112,6 +115,9 @@ void Queue::plan(Command& command) {
     if (!command.owns_cid) {
         command.plan.status = Status(StatusCode::cid_conflict, true);
     }
+    if (!listener_.faults.empty() && command.plan.status.ok()) {
+        afflict(command);
+    }
 }
 
 void Queue::plan_fabrics(Command& command) const {
@@ -155,7 +161,7 @@ std::byte* Queue::destination(Command& command, std::uint32_t offset) const {
     if (!command.plan.status.ok()) {
         return nullptr;
     }
-    if (command.is_io && command.sqe.opcode == nvme::io_opcode::kWrite) {
+    if (command.is_io && command.sqe.opcode == nvme::io_opcode::kWrite && !command.held) {
         return command.plan.space->destination(command.plan.offset + offset);
     }
     if (command.buffer.size() < command.plan.from_host) {
@@ -190,14 +196,12 @@ void Queue::open_r2t(std::uint16_t slot, std::uint32_t offset, std::uint32_t len
 
 void Queue::ask_for_data(std::uint16_t slot) {
     Command& command = commands_[slot];
-    if (misbehaviour_ != nullptr) {
-        if (command.asked == 0) {
-            command.misdeed = misbehaviour_->next(Victims::r2t_writes);
-        }
-        if (command.misdeed != Misdeed::none && command.misdeed != Misdeed::early_error) {
-            ask_wrongly(slot);
-            return;
-        }
+    if (command.asked == 0) {
+        command.misdeed = next_misdeed(command, Victims::r2t_writes);
+    }
+    if (command.misdeed != Misdeed::none && command.misdeed != Misdeed::early_error) {
+        ask_wrongly(slot);
+        return;
     }
     const std::uint32_t most = subsystem_.options().vary ? 1 + variation_->pick(max_r2t_) : max_r2t_;
     while (command.asked < command.plan.from_host && command.open_r2ts < most) {
@@ -265,11 +269,19 @@ void Queue::payload_received(bool intact, Nanoseconds now) {
 }
 
 void Queue::data_complete(std::uint16_t slot, Nanoseconds now) {
-    if (commands_[slot].is_io && listener_.options.delay != 0) {
-        delayed_.push_back({now + listener_.options.delay, slot});
+    const Command& command = commands_[slot];
+    if (command.held) {
+        held_slots_.push_back(slot);
         return;
     }
-    execute(slot, now);
+    const Nanoseconds delay = command.delay + (command.is_io ? listener_.options.delay : 0);
+    if (delay == 0) {
+        execute(slot, now);
+        return;
+    }
+    const auto after = std::find_if(delayed_.rbegin(), delayed_.rend(),
+                                    [due = now + delay](const Delayed& other) { return other.due <= due; });
+    delayed_.insert(after.base(), {now + delay, slot});
 }
 
 void Queue::expire(Nanoseconds now) {

@@ -20,6 +20,7 @@
 #include "target/admin.h"
 #include "target/answer_mixer.h"
 #include "target/controller.h"
+#include "target/fault/command_filter.h"
 #include "target/frame.h"
 #include "target/io_command.h"
 #include "target/misbehave.h"
@@ -63,15 +64,26 @@ public:
     void expire(Nanoseconds now);
     static constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
     [[nodiscard]] Nanoseconds next_due() const {
+        if (has_news()) {
+            return 0;
+        }
         const Nanoseconds delayed = delayed_.empty() ? kNever : delayed_.front().due;
         return mixer_ == nullptr ? delayed : std::min(delayed, mixer_->due());
     }
-    /// At the end of each round: writes answers that were kept for mixing.
+    /// At the end of each round: writes answers that were kept for mixing, and events.
     void release(Nanoseconds now) {
+        if (has_news()) {
+            deliver_events();
+        }
         if (mixer_ != nullptr) {
             mixer_->release(now, flow_control_ ? static_cast<std::uint16_t>(head_) : 0);
         }
     }
+
+    [[nodiscard]] bool serves_io() const { return role_ == Role::io; }
+    /// What faults know it by.
+    [[nodiscard]] Subject subject() const;
+    [[nodiscard]] Subject subject_of(const nvme::Sqe& sqe) const;
 
     /// False: its association has ended, or was reset since this queue was connected.
     [[nodiscard]] bool alive() const;
@@ -88,6 +100,8 @@ private:
         std::uint32_t received = 0; ///< bytes of it that have come
         std::uint32_t open_r2ts = 0;
         Misdeed misdeed = Misdeed::none; ///< to do while its data is asked for
+        bool held = false;               ///< neither carried out nor answered as long as the connection is
+        Nanoseconds delay = 0; ///< a script's: before it is carried out, or after the connection's loss
         std::vector<std::byte> buffer; ///< host data that is not a namespace's; kept for the slot's next one
     };
     struct Delayed {
@@ -118,6 +132,16 @@ private:
     void begin_io();
     void set_size(std::uint32_t entries);
 
+    [[nodiscard]] bool has_news() const {
+        return role_ == Role::admin && !event_slots_.empty() && controller_->events.any();
+    }
+    void deliver_events();
+    AnswerMixer* mixer();
+
+    void afflict(Command& command);
+    void prepare_answer(const Command& command);
+    void give_up_held_writes();
+    Misdeed next_misdeed(const Command& command, Victims kind);
     void ask_wrongly(std::uint16_t slot);
     void execute_wrongly(Command& command);
     void fail_early(std::uint16_t slot);
@@ -136,8 +160,13 @@ private:
 
     std::vector<Command> commands_;
     std::vector<std::uint16_t> free_;
-    std::bitset<65536> cids_; ///< of the commands outstanding
-    std::deque<Delayed> delayed_;
+    std::bitset<65536> cids_;                  ///< of the commands outstanding
+    std::deque<Delayed> delayed_;              ///< in the order of time
+    std::deque<std::uint16_t> event_slots_;    ///< Async Event Requests
+    std::vector<std::uint16_t> held_slots_;    ///< writes whose data is complete
+    bool muted_ = false;                       ///< nothing is said to the command in hand
+    bool was_faulty_ = false;                  ///< faults have been asked for the last answer
+    std::unique_ptr<Variation> own_variation_; ///< of a mixer that a script has brought in
 
     std::unique_ptr<AnswerMixer> mixer_;         ///< nullptr: answers leave as they are made
     std::unique_ptr<Misbehaviour> misbehaviour_; ///< nullptr: everything is done right

@@ -13,9 +13,12 @@ using nvme::StatusCode;
 
 void Queue::execute(std::uint16_t slot, Nanoseconds now) {
     Command& command = commands_[slot];
+    if (was_faulty_ || !listener_.faults.empty()) {
+        prepare_answer(command);
+    }
     if (!command.plan.status.ok()) {
         respond(command, command.plan.status);
-    } else if (command.is_io && misbehaviour_ == nullptr) {
+    } else if (command.is_io && misbehaviour_ == nullptr && !was_faulty_) {
         execute_io(command);
     } else if (command.is_io) {
         execute_wrongly(command);
@@ -24,6 +27,7 @@ void Queue::execute(std::uint16_t slot, Nanoseconds now) {
                                   ? execute_fabrics(command, now)
                                   : execute_admin(subsystem_, *controller_, command.sqe, now);
         if (result.later) {
+            event_slots_.push_back(slot);
             return;
         }
         answer(commands_[slot], result);                                // a Connect has moved the commands
@@ -92,8 +96,11 @@ void Queue::answer_read(const Command& command) {
     const Options& options = subsystem_.options();
     const bool success = !flow_control_ && options.success_flag && (!options.vary || variation_->coin());
     const auto length = static_cast<std::uint32_t>(plan.length);
-    if (mixer_ != nullptr) {
-        mixer_->add({.cqe = completion(command, Status(), 0, 0),
+    if (muted_) {
+        return;
+    }
+    if (AnswerMixer* mixing = mixer(); mixing != nullptr) {
+        mixing->add({.cqe = completion(command, Status(), 0, 0),
                      .from = plan.space,
                      .offset = plan.offset,
                      .length = length,
@@ -149,7 +156,7 @@ Answer Queue::execute_connect(Command& command, Nanoseconds now) {
 }
 
 void Queue::answer(const Command& command, const Answer& with) {
-    if (with.status.ok()) {
+    if (with.status.ok() && !muted_) {
         writer_.built_data(command.sqe.cid, with.data);
     }
     respond(command, with.status, with.dw0, with.dw1);
@@ -172,9 +179,12 @@ nvme::Cqe Queue::completion(const Command& command, Status status, std::uint32_t
 }
 
 void Queue::respond(const Command& command, Status status, std::uint32_t dw0, std::uint32_t dw1) {
+    if (muted_) {
+        return;
+    }
     const nvme::Cqe cqe = completion(command, status, dw0, dw1);
-    if (mixer_ != nullptr) {
-        mixer_->add({.cqe = cqe});
+    if (AnswerMixer* mixing = mixer(); mixing != nullptr) {
+        mixing->add({.cqe = cqe});
     } else {
         writer_.capsule_resp(cqe);
     }

@@ -12,6 +12,17 @@ constexpr std::uint32_t kBeyond = 4096;
 constexpr std::uint32_t kOverlap = 4;
 } // namespace
 
+Misdeed Queue::next_misdeed(const Command& command, Victims kind) {
+    const Misdeed always = misbehaviour_ == nullptr ? Misdeed::none : misbehaviour_->next(kind);
+    if (always != Misdeed::none || listener_.faults.empty()) {
+        return always;
+    }
+    const Action* lie =
+        listener_.faults.take_if(ActionKind::lie, subject_of(command.sqe),
+                                 [kind](const Action& action) { return victims_of(action.misdeed) == kind; });
+    return lie == nullptr ? Misdeed::none : lie->misdeed;
+}
+
 void Queue::ask_wrongly(std::uint16_t slot) {
     Command& command = commands_[slot];
     const std::uint32_t left = command.plan.from_host - command.asked;
@@ -45,11 +56,11 @@ void Queue::ask_wrongly(std::uint16_t slot) {
 }
 
 void Queue::execute_wrongly(Command& command) {
-    Misdeed misdeed = misbehaviour_->next(Victims::all);
+    Misdeed misdeed = next_misdeed(command, Victims::all);
     if (misdeed == Misdeed::none && command.sqe.opcode == nvme::io_opcode::kRead) {
-        misdeed = misbehaviour_->next(Victims::reads);
+        misdeed = next_misdeed(command, Victims::reads);
     }
-    if (misdeed == Misdeed::none) {
+    if (misdeed == Misdeed::none || muted_) {
         execute_io(command);
         return;
     }

@@ -73,6 +73,7 @@ Result<std::unique_ptr<Server>> Server::create(const Options& options, const Clo
     if (!watched) {
         return tl::unexpected(watched.error());
     }
+    server->prepare_scripts();
     return server;
 }
 
@@ -138,8 +139,13 @@ void Server::handle(Watch& watch, std::uint32_t events, Nanoseconds now) {
         }
         return;
     }
-    if (watch.connection == nullptr) {
-        return; // stop() was called
+    if (watch.control) {
+        control_->serve(
+            [this](std::string_view text, std::string_view name) { return take_script(text, name); });
+        return;
+    }
+    if (watch.connection == nullptr || watch.connection->closed()) {
+        return; // stop() was called, or a script has closed it
     }
     if ((events & EPOLLOUT) != 0) {
         watch.connection->on_writable();
@@ -168,14 +174,18 @@ void Server::update_interest(Watch& entry) {
     const Connection& connection = *entry.connection;
     const std::uint32_t wanted =
         (connection.wants_read() ? EPOLLIN : 0U) | (connection.wants_write() ? EPOLLOUT : 0U);
-    if (wanted == entry.events) {
+    // Epoll tells of a connection's end unasked, again and again: one that stalls is not to hear of that.
+    const bool watched = !connection.stalls();
+    if (connection.closed() || (wanted == entry.events && watched == entry.watched)) {
         return;
     }
     epoll_event event{};
     event.events = wanted;
     event.data.ptr = &entry;
+    const int operation = !watched ? EPOLL_CTL_DEL : entry.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
     entry.events = wanted;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket(), &event);
+    entry.watched = watched;
+    ::epoll_ctl(epoll_.get(), operation, connection.socket(), &event);
 }
 
 Nanoseconds Server::tend(Nanoseconds now) {
@@ -183,11 +193,13 @@ Nanoseconds Server::tend(Nanoseconds now) {
         subsystem_->expire(now);
         next_keep_alive_check_ = now + kKeepAliveCheck;
     }
+    script_->run(now);
+    subsystem_->observer = script_->watches_commands() ? script_.get() : nullptr;
     Nanoseconds next = Queue::kNever;
     bool any_closed = false;
     for (const auto& entry : connections_) {
         Connection& connection = *entry->connection;
-        if (connection.next_due() <= now) {
+        if (!connection.closed() && connection.next_due() <= now) {
             connection.on_timer(now);
         }
         any_closed = any_closed || connection.closed();
@@ -199,7 +211,10 @@ Nanoseconds Server::tend(Nanoseconds now) {
         any_closed =
             std::erase_if(connections_, [](const auto& entry) { return entry->connection->closed(); }) != 0;
     }
-    return connections_.empty() ? Queue::kNever : std::min(next, next_keep_alive_check_);
+    subsystem_->late_writes().run(now);
+    next = std::min(connections_.empty() ? Queue::kNever : next,
+                    std::min(script_->next_due(), subsystem_->late_writes().next_due()));
+    return connections_.empty() ? next : std::min(next, next_keep_alive_check_);
 }
 
 std::string paths_of(const Server& server, std::uint32_t nsid) {
