@@ -129,6 +129,14 @@ class Json(lab.Case):
             self.assertIsNone(results["a"][operation])
         self.assertIsNone(results["b"]["read"])
 
+    def test_says_that_no_path_gave_trouble(self):
+        run = self.measure("--rw=randread", "--bs=4k", "--number_ios=100", paths=self.target().paths)
+        options = run.jobs[0]["job options"]
+        self.assertEqual({"gap": None, "requeues": 0, "exposed": 0, "held": 0, "held_max": 0, "no_path": 0, "events": 0},
+                         json.loads(options["mpath"]))
+        self.assertEqual("null", options["mpath.a.requeue"])
+        self.assertEqual((0, 0), tuple(lab.path_facts(run.jobs[0])["a"][name] for name in ("retries", "exposed")))
+
     def test_response_times_agree_with_fio(self):
         run = self.measure("--rw=randread", "--bs=4k", "--number_ios=2000", "--iodepth=4", "--iopolicy=numa",
                            paths=self.target().paths)
