@@ -126,8 +126,7 @@ struct PathCounters {
     DepthCounters depth;
     Counter requeues; ///< I/Os that failed here for the path's sake and were sent again, elsewhere or here
     Counter retries;  ///< I/Os sent again on this path for another reason: busy, a damaged transfer
-    Counter
-        exposed_writes; ///< of both, writes and trims whose attempt here could still have been executed then
+    Counter exposed_writes; ///< of both, writes and trims that could still have been executed here then
     Counter errors[kErrorClasses]; ///< by ErrorClass; [none] stays 0
     Counter waits;                 ///< I/Os that had to wait for a free slot of this path
     Counter wait_time;             ///< nanoseconds, of all of them
