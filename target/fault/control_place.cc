@@ -8,11 +8,36 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 namespace mpath::target {
+
+namespace {
+
+std::vector<std::string> sockets_in(const std::string& folder) {
+    std::vector<std::string> sockets;
+    std::error_code fault;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
+        if (entry.path().filename().string().starts_with("target.")) {
+            sockets.push_back(entry.path().string());
+        }
+    }
+    return sockets;
+}
+
+/// Whether a target takes connections there. If none ever will, the socket is taken away.
+bool answers(const std::string& path) {
+    const auto reached = connect_control(path);
+    if (!reached && (reached.error().code == ECONNREFUSED || reached.error().code == ENOENT)) {
+        ::unlink(path.c_str());
+    }
+    return reached.has_value();
+}
+
+} // namespace
 
 Result<std::string> control_folder() {
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -47,24 +72,19 @@ Result<UniqueFd> connect_control(const std::string& path) {
 }
 
 std::vector<std::string> running_targets(const std::string& folder) {
-    std::vector<std::string> sockets;
-    std::error_code fault;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
-        if (entry.path().filename().string().starts_with("target.")) {
-            sockets.push_back(entry.path().string());
-        }
-    }
-    std::erase_if(sockets, [](const std::string& path) {
-        const auto reached = connect_control(path);
-        const bool gone =
-            !reached && (reached.error().code == ECONNREFUSED || reached.error().code == ENOENT);
-        if (gone) {
-            ::unlink(path.c_str());
-        }
-        return !reached;
-    });
+    std::vector<std::string> sockets = sockets_in(folder);
+    std::erase_if(sockets, [](const std::string& path) { return !answers(path); });
     std::sort(sockets.begin(), sockets.end());
     return sockets;
+}
+
+void forget_killed_targets(const std::string& folder) {
+    for (const std::string& path : sockets_in(folder)) {
+        const int pid = std::atoi(path.c_str() + path.rfind('.') + 1);
+        if (pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH) {
+            answers(path);
+        }
+    }
 }
 
 } // namespace mpath::target

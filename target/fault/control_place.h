@@ -17,6 +17,9 @@ Result<std::string> control_folder();
 /// The sockets in it behind which a target runs. Takes away those of targets that are gone.
 std::vector<std::string> running_targets(const std::string& folder);
 
+/// Takes away the sockets in it whose targets were killed.
+void forget_killed_targets(const std::string& folder);
+
 /// A connection to the socket of a target, which blocks.
 Result<UniqueFd> connect_control(const std::string& path);
 

@@ -58,6 +58,9 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& pa
     if (path.empty() && !folder) {
         return tl::unexpected(folder.error());
     }
+    if (folder) {
+        forget_killed_targets(*folder);
+    }
     const std::string usual = folder ? fmt::format("{}/target.{}", *folder, ::getpid()) : "";
     std::error_code fault;
     const std::string at = path.empty() ? usual : std::filesystem::absolute(path, fault).string();

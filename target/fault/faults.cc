@@ -6,9 +6,10 @@
 namespace mpath::target {
 
 void Faults::add(const Action& action, const Scope& scope, Activation activation) {
+    const bool takes_place = activation == 0 && action.count == 0 && scope.nth == 0;
     std::erase_if(active_, [&](const ActiveFault& fault) {
-        return fault.spent || (activation == 0 && fault.activation == 0 && fault.action.kind == action.kind &&
-                               fault.scope == scope);
+        return fault.spent || (takes_place && fault.activation == 0 && fault.left == 0 &&
+                               fault.action.kind == action.kind && fault.scope == scope);
     });
     ActiveFault fault{.action = action, .scope = scope, .activation = activation, .left = action.count};
     if (scope.nth != 0) {

@@ -18,7 +18,7 @@ public:
     /// Nothing is, and nothing has to be asked.
     [[nodiscard]] bool empty() const { return active_.empty(); }
 
-    /// One that lasts takes the place of another of its kind and scope.
+    /// One without an end takes the place of another of its kind and scope.
     void add(const Action& action, const Scope& scope, Activation activation);
     /// Takes away what came with this activation.
     void end(Activation activation);

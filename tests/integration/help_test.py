@@ -61,11 +61,11 @@ class Command(lab.Case):
     def test_help_names_every_command(self):
         run = self.run_command("--help")
         self.assertEqual(0, run.returncode)
-        for command in ("target", "discover", "paths", "run"):
+        for command in ("target", "target-ctl", "discover", "paths", "run"):
             self.assertRegex(run.stdout, f"(?m)^ *{command} ")
 
     def test_help_of_every_command_has_an_example(self):
-        for command in ("target", "discover", "paths", "run"):
+        for command in ("target", "target-ctl", "discover", "paths", "run"):
             run = self.run_command(command, "--help")
             self.assertEqual(0, run.returncode)
             self.assertIn(f"fio-mpath {command} ", run.stdout)

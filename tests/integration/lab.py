@@ -136,6 +136,12 @@ def blocks_of(pid):
     return list(pathlib.Path("/dev/shm").glob(f"fio-mpath.*.{pid}.*"))
 
 
+def served_of(text):
+    """The target's `served` lines as {listener: {counter: number}}."""
+    return {words[1]: {key: int(value) for key, value in (word.split("=") for word in words[2:])}
+            for words in (line.split() for line in text.splitlines()) if words and words[0] == "served"}
+
+
 class Target:
     """A running `fio-mpath target`. `listeners` are what stands behind ADDRESS:PORT, in --listen: "name=a"."""
 
@@ -150,6 +156,7 @@ class Target:
         self.uris = {}
         self.listeners = {}
         self.discovery = []
+        self.control = None
         self.paths = None
         self.output = []
         for line in self.process.stdout:
@@ -158,6 +165,8 @@ class Target:
             if word == "listening":
                 name, host = rest.split()[:2]
                 self.listeners[name] = host
+            elif word == "control":
+                self.control = rest
             elif word == "discovery":
                 self.discovery.append(rest.split()[1])
             elif word.startswith("paths=") and self.paths is None:
@@ -174,6 +183,19 @@ class Target:
 
     def port(self, name):
         return int(self.listeners[name].rpartition(":")[2])
+
+    def tell(self, *statements):
+        """Statements of the script language, each a string. Those without a time have acted when this returns; what
+        they were answered."""
+        told = subprocess.run([COMMAND, "target-ctl", "--control", self.control], input="\n".join(statements),
+                              capture_output=True, text=True, timeout=SECONDS, check=False)
+        if told.returncode != 0:
+            raise AssertionError(f"the target refuses {statements}: {told.stderr}")
+        return told.stdout
+
+    def counters(self):
+        """What each listener has served until now, as stop() gives it."""
+        return served_of(self.tell("status"))
 
     def stop(self):
         """Ends it; what each listener served, as {name: {counter: number}}, which is kept in `served`."""
@@ -192,8 +214,7 @@ class Target:
         self.process.stderr.close()
         if self.process.returncode != 0 or SANITIZER_REPORT.search(errors):
             raise AssertionError(f"the target ended with {self.process.returncode}: {rest}{errors}")
-        self.served = {words[1]: {key: int(value) for key, value in (word.split("=") for word in words[2:])}
-                       for words in (line.split() for line in rest.splitlines()) if words and words[0] == "served"}
+        self.served = served_of(rest)
         return self.served
 
     def kill(self):
