@@ -16,6 +16,7 @@ namespace mpath {
 struct Error {
     int code = EIO;
     std::string text;
+    bool final = false; ///< the other side has said that asking again is no use
 };
 
 template <typename T>

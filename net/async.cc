@@ -7,11 +7,12 @@
 namespace mpath::net {
 namespace {
 
-/// One staged operation as something to co_await: the result, or -ETIMEDOUT when the deadline came first. The
-/// operation has always ended when the coroutine goes on, so its buffers may go.
+/// One staged operation as something to co_await: the result, or -ETIMEDOUT when the deadline came first, or
+/// -ECANCELED. The operation has always ended when the coroutine goes on, so its buffers may go.
 class Pending {
 public:
-    Pending(Reactor& reactor, Nanoseconds deadline) : reactor_(reactor) {
+    Pending(Reactor& reactor, Nanoseconds deadline, Cancellation* cancellation)
+        : reactor_(reactor), hook_(cancellation, [this] { reactor_.cancel(operation_); }) {
         operation_.owner = this;
         operation_.done = [](Operation& operation, int result) noexcept {
             static_cast<Pending*>(operation.owner)->finish(result);
@@ -38,12 +39,17 @@ private:
     }
 
     Reactor& reactor_;
+    Cancellation::Hook hook_;
     Operation operation_;
     TimerQueue::Id timer_;
     bool timed_out_ = false;
     int result_ = 0;
     std::coroutine_handle<> waiter_;
 };
+
+bool is_requested(const Cancellation* cancellation) {
+    return cancellation != nullptr && cancellation->requested();
+}
 
 const char* name_of(int family) {
     return family == AF_INET6 ? "IPv6" : "IPv4";
@@ -52,7 +58,7 @@ const char* name_of(int family) {
 } // namespace
 
 Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddress> addresses,
-                                   SocketOptions options, Nanoseconds deadline) {
+                                   SocketOptions options, Nanoseconds deadline, Cancellation* cancellation) {
     int family = AF_UNSPEC;
     if (!options.source.empty()) {
         const auto source = numeric_address(options.source);
@@ -75,6 +81,10 @@ Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddre
         if (!fits(address)) {
             continue;
         }
+        if (is_requested(cancellation)) {
+            last = Error{ECANCELED, fmt::format("no connection to {}: it was given up", address.text())};
+            break;
+        }
         const Nanoseconds now = reactor.clock().now();
         const Nanoseconds share = deadline > now ? (deadline - now) / std::max<std::size_t>(left, 1) : 0;
         --left;
@@ -87,7 +97,7 @@ Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddre
             last = applied.error();
             continue;
         }
-        Pending connect(reactor, now + share);
+        Pending connect(reactor, now + share, cancellation);
         reactor.connect(connect.operation(), socket->get(), address.get(), address.length);
         const int result = co_await connect;
         if (result == 0) {
@@ -98,13 +108,17 @@ Task<Result<UniqueFd>> connect_tcp(Reactor& reactor, std::span<const SocketAddre
     co_return tl::unexpected<Error>(last);
 }
 
-Task<int> send_all(Reactor& reactor, int fd, std::span<const std::byte> bytes, Nanoseconds deadline) {
+Task<int> send_all(Reactor& reactor, int fd, std::span<const std::byte> bytes, Nanoseconds deadline,
+                   Cancellation* cancellation) {
     iovec iov{const_cast<std::byte*>(bytes.data()), bytes.size()};
     msghdr message{};
     message.msg_iov = &iov;
     message.msg_iovlen = 1;
     while (iov.iov_len > 0) {
-        Pending send(reactor, deadline);
+        if (is_requested(cancellation)) {
+            co_return ECANCELED;
+        }
+        Pending send(reactor, deadline, cancellation);
         reactor.send(send.operation(), fd, &message);
         const int result = co_await send;
         if (result <= 0) {
@@ -116,13 +130,17 @@ Task<int> send_all(Reactor& reactor, int fd, std::span<const std::byte> bytes, N
     co_return 0;
 }
 
-Task<int> receive_all(Reactor& reactor, int fd, std::span<std::byte> bytes, Nanoseconds deadline) {
+Task<int> receive_all(Reactor& reactor, int fd, std::span<std::byte> bytes, Nanoseconds deadline,
+                      Cancellation* cancellation) {
     iovec iov{bytes.data(), bytes.size()};
     msghdr message{};
     message.msg_iov = &iov;
     message.msg_iovlen = 1;
     while (iov.iov_len > 0) {
-        Pending receive(reactor, deadline);
+        if (is_requested(cancellation)) {
+            co_return ECANCELED;
+        }
+        Pending receive(reactor, deadline, cancellation);
         reactor.receive(receive.operation(), fd, &message, 0);
         const int result = co_await receive;
         if (result <= 0) {

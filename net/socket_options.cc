@@ -2,6 +2,7 @@
 #include "net/socket_options.h"
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cstring>
@@ -70,6 +71,12 @@ Result<void> apply(const SocketOptions& options, int fd, int family) {
         result = bind_to_source(options.source, fd);
     }
     return result;
+}
+
+void limit_silence(int fd, Nanoseconds patience) noexcept {
+    const auto milliseconds = static_cast<unsigned>(patience / kMillisecond);
+    // Every Linux has it; and what it is for is noticed in other ways as well, only later.
+    ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
 Result<void> check(const SocketOptions& options) {

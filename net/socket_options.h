@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace mpath::net {
@@ -27,5 +28,10 @@ Result<void> check(const SocketOptions& options);
 /// Makes a socket of `family` like that, before it is connected. Precondition: `source` is empty or of that
 /// family.
 Result<void> apply(const SocketOptions& options, int fd, int family);
+
+/// From now on the connection breaks (ETIMEDOUT) when what was sent is not acknowledged, or the peer takes
+/// nothing, for `patience` (TCP_USER_TIMEOUT; whole milliseconds). Without it the kernel repeats for about 15
+/// minutes. For a connected socket: it would bound connecting, too.
+void limit_silence(int fd, Nanoseconds patience) noexcept;
 
 } // namespace mpath::net

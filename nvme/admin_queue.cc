@@ -57,8 +57,10 @@ net::Task<Result<Completion>> AdminQueue::succeed(Sqe sqe, Transfer transfer, st
     Result<Completion> completion = co_await execute(sqe, transfer, data, deadline, name);
     if (completion && !completion->status.ok()) {
         const bool fabrics = sqe.opcode == kFabricsOpcode;
-        co_return failure(EIO, "the controller refuses {} with {}", name,
-                          status_text(completion->status, fabrics));
+        Error refusal{EIO, fmt::format("the controller refuses {} with {}", name,
+                                       status_text(completion->status, fabrics))};
+        refusal.final = completion->status.dnr();
+        co_return tl::unexpected<Error>(std::move(refusal));
     }
     co_return completion;
 }

@@ -31,7 +31,7 @@ public:
     /// free. `name` (static) stands in the sentences.
     net::Task<Result<Completion>> execute(Sqe sqe, Transfer transfer, std::span<std::byte> data,
                                           Nanoseconds deadline, const char* name);
-    /// The same, where any status but success is an error with a sentence.
+    /// The same, where any status but success is an error with a sentence; final, with Do Not Retry.
     net::Task<Result<Completion>> succeed(Sqe sqe, Transfer transfer, std::span<std::byte> data,
                                           Nanoseconds deadline, const char* name);
 

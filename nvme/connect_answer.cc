@@ -113,6 +113,65 @@ Error authentication_demanded() {
                            "speak: let the host in without it");
 }
 
+Result<std::uint16_t> judge_connect_resp(std::span<const std::byte> bytes, const ConnectRequest& request) {
+    const auto answer = load<CapsuleResp>(bytes);
+    const unsigned flags = request.pdu.header_digest ? pdu_flag::kHeaderDigest : 0;
+    if (answer.common.flags != flags) {
+        return failure(EPROTO,
+                       "the target broke the protocol: the completion of Connect has flags {:02x}h, which "
+                       "must be {:02x}h",
+                       answer.common.flags, flags);
+    }
+    if (request.pdu.header_digest &&
+        !digest_matches(bytes.first(sizeof answer), bytes.data() + sizeof answer)) {
+        return failure(EPROTO,
+                       "the header digest of the completion of Connect is wrong: the target computes another "
+                       "CRC32C, or something between here and there changes bytes");
+    }
+    if (answer.cqe.cid != 0) {
+        return failure(EPROTO,
+                       "the target broke the protocol: the completion of Connect has command ID {}, which "
+                       "must be 0",
+                       answer.cqe.cid.get());
+    }
+    const Status status = Status::from_cqe(answer.cqe.status);
+    switch (status.code()) {
+    case StatusCode::success:
+        break;
+    case StatusCode::connect_invalid_parameters:
+        return tl::unexpected<Error>(invalid_parameter(answer, request));
+    case StatusCode::connect_invalid_host:
+        return failure(EACCES,
+                       "subsystem {} does not let host {} in: allow it at the target, or check hostnqn",
+                       request.subsystem_nqn, request.host.nqn);
+    case StatusCode::connect_busy:
+        return failure(EBUSY, "the target is out of {}",
+                       request.queue_id == 0 ? "controllers: end other associations, or raise its limit"
+                                             : "queues: lower nr_io_queues, or raise its limit");
+    case StatusCode::authentication_required:
+        return tl::unexpected<Error>(authentication_demanded());
+    case StatusCode::connect_incompatible_format:
+        return failure(ENOTSUP, "the target does not know the format (0) of our Connect command");
+    case StatusCode::connect_restart_discovery:
+        return failure(EAGAIN,
+                       "the target wants the subsystem to be discovered anew: ask its discovery "
+                       "controller which address offers {} now",
+                       request.subsystem_nqn);
+    case StatusCode::invalid_queue_type:
+        return failure(EINVAL, "the target refuses queue {} for its type", request.queue_id);
+    default:
+        return failure(EIO, "the target refuses Connect with {}", status_text(status, true));
+    }
+    if ((answer.cqe.dw0 & (kConnectAuthRequired | kConnectSecureConcatRequired)) != 0) {
+        return tl::unexpected<Error>(authentication_demanded());
+    }
+    const auto controller_id = static_cast<std::uint16_t>(answer.cqe.dw0 & 0xffff);
+    if (request.queue_id == 0 && controller_id == kDynamicController) {
+        return failure(EPROTO, "the target broke the protocol: it gave out controller ID FFFFh");
+    }
+    return controller_id;
+}
+
 } // namespace
 
 Result<void> check_answer_header(std::span<const std::byte> bytes, PduType expected, std::size_t size) {
@@ -191,62 +250,15 @@ Result<void> check_ic_resp(const IcResp& answer, const PduOptions& asked) {
 }
 
 Result<std::uint16_t> check_connect_resp(std::span<const std::byte> bytes, const ConnectRequest& request) {
-    const auto answer = load<CapsuleResp>(bytes);
-    const unsigned flags = request.pdu.header_digest ? pdu_flag::kHeaderDigest : 0;
-    if (answer.common.flags != flags) {
-        return failure(EPROTO,
-                       "the target broke the protocol: the completion of Connect has flags {:02x}h, which "
-                       "must be {:02x}h",
-                       answer.common.flags, flags);
+    Result<std::uint16_t> judged = judge_connect_resp(bytes, request);
+    if (!judged) {
+        const int code = judged.error().code;
+        // Of an answer that breaks the protocol no bit means anything. And these two pass by their nature:
+        // some targets (Linux) say Do Not Retry all the same.
+        const bool passes = code == EPROTO || code == EBUSY || code == ENOTCONN;
+        judged.error().final = !passes && Status::from_cqe(load<CapsuleResp>(bytes).cqe.status).dnr();
     }
-    if (request.pdu.header_digest &&
-        !digest_matches(bytes.first(sizeof answer), bytes.data() + sizeof answer)) {
-        return failure(EPROTO,
-                       "the header digest of the completion of Connect is wrong: the target computes another "
-                       "CRC32C, or something between here and there changes bytes");
-    }
-    if (answer.cqe.cid != 0) {
-        return failure(EPROTO,
-                       "the target broke the protocol: the completion of Connect has command ID {}, which "
-                       "must be 0",
-                       answer.cqe.cid.get());
-    }
-    const Status status = Status::from_cqe(answer.cqe.status);
-    switch (status.code()) {
-    case StatusCode::success:
-        break;
-    case StatusCode::connect_invalid_parameters:
-        return tl::unexpected<Error>(invalid_parameter(answer, request));
-    case StatusCode::connect_invalid_host:
-        return failure(EACCES,
-                       "subsystem {} does not let host {} in: allow it at the target, or check hostnqn",
-                       request.subsystem_nqn, request.host.nqn);
-    case StatusCode::connect_busy:
-        return failure(EBUSY, "the target is out of {}",
-                       request.queue_id == 0 ? "controllers: end other associations, or raise its limit"
-                                             : "queues: lower nr_io_queues, or raise its limit");
-    case StatusCode::authentication_required:
-        return tl::unexpected<Error>(authentication_demanded());
-    case StatusCode::connect_incompatible_format:
-        return failure(ENOTSUP, "the target does not know the format (0) of our Connect command");
-    case StatusCode::connect_restart_discovery:
-        return failure(EAGAIN,
-                       "the target wants the subsystem to be discovered anew: ask its discovery "
-                       "controller which address offers {} now",
-                       request.subsystem_nqn);
-    case StatusCode::invalid_queue_type:
-        return failure(EINVAL, "the target refuses queue {} for its type", request.queue_id);
-    default:
-        return failure(EIO, "the target refuses Connect with {}", status_text(status, true));
-    }
-    if ((answer.cqe.dw0 & (kConnectAuthRequired | kConnectSecureConcatRequired)) != 0) {
-        return tl::unexpected<Error>(authentication_demanded());
-    }
-    const auto controller_id = static_cast<std::uint16_t>(answer.cqe.dw0 & 0xffff);
-    if (request.queue_id == 0 && controller_id == kDynamicController) {
-        return failure(EPROTO, "the target broke the protocol: it gave out controller ID FFFFh");
-    }
-    return controller_id;
+    return judged;
 }
 
 } // namespace mpath::nvme

@@ -25,7 +25,8 @@ namespace mpath::nvme {
 /// its data protected (ENOTSUP). So does Linux (nvme_tcp_init_connection).
 [[nodiscard]] Result<void> check_ic_resp(const IcResp& answer, const PduOptions& asked);
 
-/// The controller ID. `bytes` are a CapsuleResp and, when agreed on, its header digest.
+/// The controller ID. `bytes` are a CapsuleResp and, when agreed on, its header digest. A refusal is final
+/// when it has Do Not Retry.
 [[nodiscard]] Result<std::uint16_t> check_connect_resp(std::span<const std::byte> bytes,
                                                        const ConnectRequest& request);
 

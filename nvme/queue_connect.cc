@@ -62,12 +62,15 @@ Error Connection::broken(int code) const {
         const double waited = static_cast<double>(reactor_.clock().now() - since_) / kSecond;
         return {code, fmt::format("no answer for {:.1f} s while {}: {}", waited, to_string(state_), advice)};
     }
+    if (code == ECANCELED) {
+        return {code, "it was given up"};
+    }
     const char* how = code == ECONNRESET ? "closed by the peer" : std::strerror(code);
     return {code, fmt::format("the connection ended ({}) while {}: {}", how, to_string(state_), advice)};
 }
 
 net::Task<Result<void>> Connection::send(std::span<const std::byte> bytes) {
-    const int code = co_await net::send_all(reactor_, socket_.get(), bytes, deadline_);
+    const int code = co_await net::send_all(reactor_, socket_.get(), bytes, deadline_, request_.cancellation);
     // A peer that closes at once may have said why: what it said is still to be read.
     if (code != 0 && code != EPIPE && code != ECONNRESET) {
         co_return tl::unexpected<Error>(broken(code));
@@ -79,7 +82,7 @@ net::Task<Result<void>> Connection::send(std::span<const std::byte> bytes) {
 net::Task<Result<void>> Connection::receive(std::span<std::byte> answer, PduType expected) {
     const std::span<std::byte> head = answer.first(sizeof(CommonHeader));
     std::fill(head.begin(), head.end(), std::byte{0});
-    int code = co_await net::receive_all(reactor_, socket_.get(), head, deadline_);
+    int code = co_await net::receive_all(reactor_, socket_.get(), head, deadline_, request_.cancellation);
     if (code == ECONNRESET && head[0] != std::byte{0} && head[0] != static_cast<std::byte>(expected)) {
         co_return check_answer_header(head, expected,
                                       answer.size()); // a stranger's last words (a TLS alert has 7 bytes)
@@ -99,7 +102,8 @@ net::Task<Result<void>> Connection::receive(std::span<std::byte> answer, PduType
     if (head[0] == static_cast<std::byte>(PduType::c2h_term_req)) {
         co_return co_await receive_term_req(head);
     }
-    code = co_await net::receive_all(reactor_, socket_.get(), answer.subspan(head.size()), deadline_);
+    code = co_await net::receive_all(reactor_, socket_.get(), answer.subspan(head.size()), deadline_,
+                                     request_.cancellation);
     if (code != 0) {
         co_return tl::unexpected<Error>(broken(code));
     }
@@ -110,7 +114,8 @@ net::Task<Result<void>> Connection::receive_term_req(std::span<const std::byte> 
     std::array<std::byte, sizeof(TermReq)> bytes{};
     std::copy(start.begin(), start.end(), bytes.begin());
     const std::span<std::byte> rest = std::span(bytes).subspan(start.size());
-    const int code = co_await net::receive_all(reactor_, socket_.get(), rest, deadline_);
+    const int code =
+        co_await net::receive_all(reactor_, socket_.get(), rest, deadline_, request_.cancellation);
     if (code != 0) {
         co_return tl::unexpected<Error>(broken(code));
     }
@@ -214,11 +219,15 @@ net::Task<Result<std::uint16_t>> Connection::exchange_connect() {
 
 net::Task<Result<ConnectedQueue>> Connection::run(std::span<const net::SocketAddress> addresses) {
     set_state(ConnectState::tcp_connecting);
-    Result<UniqueFd> socket = co_await net::connect_tcp(reactor_, addresses, request_.socket, deadline_);
+    Result<UniqueFd> socket =
+        co_await net::connect_tcp(reactor_, addresses, request_.socket, deadline_, request_.cancellation);
     if (!socket) {
         co_return tl::unexpected<Error>(std::move(socket.error())); // names the address itself
     }
     socket_ = std::move(*socket);
+    if (request_.silence != 0) {
+        net::limit_silence(socket_.get(), request_.silence);
+    }
     const std::string address = net::peer_address(socket_.get());
     const Result<void> initialized = co_await exchange_ic();
     if (!initialized) {

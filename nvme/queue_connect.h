@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/address.h"
+#include "net/async.h"
 #include "net/reactor.h"
 #include "net/socket_options.h"
 #include "net/task.h"
@@ -45,6 +46,8 @@ struct ConnectRequest {
     std::uint32_t keep_alive_ms = 0;                  ///< admin queue only; 0 = no keep-alive
     net::SocketOptions socket{};
     PduOptions pdu{};
+    Nanoseconds silence = 0; ///< net::limit_silence() of the connection; 0 = the kernel's way
+    net::Cancellation* cancellation = nullptr; ///< who may end it early; outlives the task
 };
 
 struct ConnectedQueue {
@@ -57,7 +60,8 @@ struct ConnectedQueue {
 
 /// The sentence of an error says what the peer did and what to do about it. Codes of those a caller may tell
 /// apart: EBUSY the subsystem has no free controller, EACCES the host isn't let in (unknown to the subsystem,
-/// or authentication or TLS demanded), ENODEV no such subsystem, EPROTO not a well-behaved NVMe/TCP peer.
+/// or authentication or TLS demanded), ENODEV no such subsystem, EPROTO not a well-behaved NVMe/TCP peer,
+/// ECANCELED. It is final as check_connect_resp() says.
 /// `addresses` must stay until the task has ended.
 net::Task<Result<ConnectedQueue>> connect_queue(net::Reactor& reactor,
                                                 std::span<const net::SocketAddress> addresses,

@@ -263,5 +263,42 @@ TEST_F(Async, EventResumesWhoWaitsAndWhoComesLate) {
     EXPECT_EQ(late, 43);
 }
 
+// ---- ended by somebody else
+
+TEST_F(Async, receiving_can_be_cancelled) {
+    const auto pair = test::make_socket_pair();
+    Cancellation cancellation;
+    std::array<std::byte, 8> bytes{};
+    std::optional<int> result;
+    spawn<int>(receive_all(*reactor_, pair.ours.get(), bytes, in(kLong), &cancellation),
+               [&](int rc) { result = rc; });
+    reactor_->run(0);
+    cancellation.request();
+    while (!result) {
+        reactor_->run(kMillisecond);
+    }
+    EXPECT_EQ(result, ECANCELED);
+    EXPECT_EQ(
+        run_until_done(*reactor_, send_all(*reactor_, pair.ours.get(), bytes, in(kLong), &cancellation)),
+        ECANCELED)
+        << "and nothing is begun afterwards";
+}
+
+TEST_F(Async, connecting_can_be_cancelled) {
+    const SilentListener silent;
+    Cancellation cancellation;
+    const std::array addresses{silent.address(), silent.address()};
+    std::optional<Result<UniqueFd>> result;
+    spawn<Result<UniqueFd>>(connect_tcp(*reactor_, addresses, {}, in(kLong), &cancellation),
+                            [&](Result<UniqueFd> fd) { result.emplace(std::move(fd)); });
+    reactor_->run(0);
+    cancellation.request();
+    while (!result) {
+        reactor_->run(kMillisecond);
+    }
+    ASSERT_FALSE(*result);
+    EXPECT_EQ(result->error().code, ECANCELED);
+}
+
 } // namespace
 } // namespace mpath::net

@@ -35,6 +35,14 @@ TEST_P(QueueConnectRefused, says_what_to_do) {
     ASSERT_FALSE(queue);
     EXPECT_EQ(queue.error().code, row.code);
     EXPECT_THAT(queue.error().text, HasSubstr(row.sentence));
+    // All of them say Do Not Retry; what passes by its nature is worth another attempt nevertheless.
+    EXPECT_EQ(queue.error().final, row.code != EBUSY && row.code != ENOTCONN);
+}
+
+TEST_F(QueueConnect, a_refusal_without_do_not_retry_is_not_final) {
+    const Error error = refused(answering_connect(connect_resp(Status(StatusCode::connect_invalid_host), 0)));
+    EXPECT_EQ(error.code, EACCES);
+    EXPECT_FALSE(error.final);
 }
 
 using S = StatusCode;
