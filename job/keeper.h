@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The thread that keeps a job's paths alive while fio is elsewhere. It owns the controllers (admin
-// connections): connects them and their I/O queues, sends keep-alives, takes asynchronous events, ends them
-// in order. I/O queues are handed to the I/O thread once connected. Nothing it does makes the I/O thread
-// wait.
+// connections), each of which leads a life of its own (job/association.h): it is connected with its I/O
+// queues, kept alive, listened to, connected again when it was lost, and ended in order. I/O queues are
+// handed to the I/O thread once connected. Nothing the keeper does makes the I/O thread wait, and nothing
+// that one path does another.
 #pragma once
 
 #include <condition_variable>
@@ -17,6 +18,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "job/association.h"
+#include "job/job_device.h"
 #include "job/life_options.h"
 #include "job/path_news.h"
 #include "live/event_log.h"
@@ -29,16 +32,18 @@ namespace mpath::job {
 
 class Keeper {
 public:
-    /// `on_interval` is called on the keeper's thread every `interval` after all paths were tried.
+    /// `on_interval` is called on the keeper's thread every `interval` after all paths were tried. A path
+    /// that does not lead to `device` is refused; nothing: whatever it leads to is right.
     Keeper(const Clock& clock, std::vector<nvme::Uri> paths, nvme::ControllerOptions options,
            live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval,
-           LifeOptions life = {});
+           LifeOptions life = {}, std::optional<JobDevice> device = {});
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
     ~Keeper();
 
     /// Starts the thread and waits until every path is connected or has failed; one result a path, in order.
-    /// Fails as a whole when there can be no thread or reactor.
+    /// A path that has failed is tried again as one that was lost. Fails as a whole when there can be no
+    /// thread or reactor.
     Result<std::vector<Result<PathConnection>>> connect();
     [[nodiscard]] PathNews& news() noexcept { return news_; }
 
@@ -54,10 +59,10 @@ public:
     void stop();
 
 private:
-    class Association;
-
     void run();
+    void connect_all(net::Reactor& reactor);
     void serve(net::Reactor& reactor);
+    void hand_over(Result<std::vector<Result<PathConnection>>> connections);
     void arm_interval(net::Reactor& reactor, Nanoseconds due);
 
     const Clock& clock_;
@@ -67,11 +72,13 @@ private:
     Nanoseconds interval_;
     std::function<void()> on_interval_;
     LifeOptions life_;
+    std::optional<JobDevice> device_;
     PathNews news_;
 
-    std::vector<std::unique_ptr<Association>> associations_; ///< the keeper's thread only
+    std::vector<std::unique_ptr<PathConnector>> connectors_; ///< the keeper's thread only, as the next two
+    std::vector<std::unique_ptr<Association>> associations_;
+    bool stopping_ = false;
     std::unique_ptr<net::Wakeup> wakeup_;
-    bool stopping_ = false; ///< the keeper's thread only
 
     std::mutex mutex_; ///< guards the hand-over below
     std::condition_variable connected_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "live/event_log.h"
 #include "nvme/controller_facts.h"
 #include "nvme/queue_connect.h"
 #include "path/state.h"
@@ -48,18 +49,25 @@ public:
         paths_[path].life.store(static_cast<std::uint8_t>(life), std::memory_order_relaxed);
         generation_.fetch_add(1, std::memory_order_release);
     }
+    /// The event that the next set_state() or set_life() is about.
+    void set_event(std::size_t path, live::EventLog::Handle event) noexcept {
+        paths_[path].event.store(event, std::memory_order_relaxed);
+    }
     /// The path is connected again: queues for the I/O thread to take. Its life becomes live.
     void hand_over(std::size_t path, std::unique_ptr<PathConnection> connection) noexcept {
         paths_[path].loss_claimed.store(false, std::memory_order_relaxed);
         delete paths_[path].connection.exchange(connection.release(), std::memory_order_acq_rel);
+        paths_[path].hand_overs.fetch_add(1, std::memory_order_release);
         set_life(path, PathLife::live);
     }
 
     // ---- both, as either may be the first to notice that a path was lost
 
-    /// True for the first caller since the path was connected: it is the one to write the event.
+    /// True for the first caller since the path was connected: it is the one to write the event. Never while
+    /// a newer connection waits to be taken: what was lost then is the one before.
     [[nodiscard]] bool claim_loss(std::size_t path) noexcept {
-        return !paths_[path].loss_claimed.exchange(true, std::memory_order_acq_rel);
+        return !connection_waits(path) &&
+               !paths_[path].loss_claimed.exchange(true, std::memory_order_acq_rel);
     }
 
     // ---- the I/O thread
@@ -76,6 +84,19 @@ public:
     }
     [[nodiscard]] PathLife life(std::size_t path) const noexcept {
         return static_cast<PathLife>(paths_[path].life.load(std::memory_order_relaxed));
+    }
+    /// The event behind the latest change of state or life, if it was the keeper that wrote it.
+    [[nodiscard]] live::EventLog::Handle event(std::size_t path) const noexcept {
+        return paths_[path].event.load(std::memory_order_relaxed);
+    }
+    /// How often the path came back.
+    [[nodiscard]] std::uint32_t hand_overs(std::size_t path) const noexcept {
+        return paths_[path].hand_overs.load(std::memory_order_acquire);
+    }
+    /// The path has come back, and its queues were not taken yet. The ones before are dead, whatever they
+    /// say.
+    [[nodiscard]] bool connection_waits(std::size_t path) const noexcept {
+        return paths_[path].connection.load(std::memory_order_acquire) != nullptr;
     }
     /// The queues of a path that has come back; nullptr: none are waiting.
     [[nodiscard]] std::unique_ptr<PathConnection> take_connection(std::size_t path) noexcept {
@@ -94,6 +115,8 @@ private:
         std::atomic<std::uint32_t> state_reports{0};
         std::atomic<std::uint8_t> life{static_cast<std::uint8_t>(PathLife::live)};
         std::atomic<bool> loss_claimed{false};
+        std::atomic<live::EventLog::Handle> event{live::EventLog::kNoEvent};
+        std::atomic<std::uint32_t> hand_overs{0};
         std::atomic<PathConnection*> connection{nullptr};
     };
 

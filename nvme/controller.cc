@@ -4,44 +4,17 @@
 #include <algorithm>
 
 #include "net/async.h"
-#include "nvme/admin_command.h"
 #include "nvme/controller_enable.h"
-#include "nvme/status_text.h"
 
 namespace mpath::nvme {
 namespace {
 
-/// For commands while the association is live: the kernel's admin timeout.
-constexpr Nanoseconds kAdminTimeout = 60 * kSecond;
+/// TCP's patience with a peer where no keep-alive timeout says how long a silence may last: the kernel's for
+/// an I/O (nvme_core.io_timeout).
+constexpr Nanoseconds kSilence = 30 * kSecond;
 /// Bounds of what RTD3E may ask for, the kernel's (nvme_init_identify).
 constexpr Nanoseconds kMinShutdown = 5 * kSecond;
 constexpr Nanoseconds kMaxShutdown = 60 * kSecond;
-
-std::string event_text(AsyncEvent event) {
-    switch (event.dw0 & 0xffffff) {
-    case AsyncEvent::kAnaChanged:
-        return "the ANA log changed";
-    case AsyncEvent::kNamespaceAttributeChanged:
-        return "a namespace's attributes changed";
-    default:
-        return fmt::format("asynchronous event of type {}, information {:02x}h, log page {:02x}h",
-                           event.type(), event.info(), event.page());
-    }
-}
-
-/// Bytes to read of a log page so that its event may come again; 0 for a page this initiator doesn't know.
-std::size_t bytes_that_clear(std::uint8_t page) {
-    switch (page) {
-    case log_page::kError:
-        return kErrorLogEntrySize;
-    case log_page::kSmart:
-        return sizeof(SmartLog);
-    case log_page::kChangedNamespaces:
-        return 4096;
-    default:
-        return 0;
-    }
-}
 
 } // namespace
 
@@ -73,13 +46,20 @@ Controller::Controller(net::Reactor& reactor, Uri uri, ControllerOptions options
 
 net::Task<Result<std::unique_ptr<Controller>>> Controller::connect(net::Reactor& reactor, Uri uri,
                                                                    ControllerOptions options) {
-    std::unique_ptr<Controller> controller(new Controller(reactor, std::move(uri), std::move(options)));
-    Result<std::vector<net::SocketAddress>> addresses =
-        net::resolve(controller->uri_.host, controller->uri_.port);
+    Result<std::vector<net::SocketAddress>> addresses = net::resolve(uri.host, uri.port);
     if (!addresses) {
         co_return tl::unexpected<Error>(addresses.error());
     }
-    controller->addresses_ = std::move(*addresses);
+    co_return co_await connect_to(reactor, std::move(uri), std::move(*addresses), std::move(options),
+                                  nullptr);
+}
+
+net::Task<Result<std::unique_ptr<Controller>>>
+Controller::connect_to(net::Reactor& reactor, Uri uri, std::vector<net::SocketAddress> addresses,
+                       ControllerOptions options, net::Cancellation* cancellation) {
+    std::unique_ptr<Controller> controller(new Controller(reactor, std::move(uri), std::move(options)));
+    controller->addresses_ = std::move(addresses);
+    controller->cancellation_ = cancellation;
     const Nanoseconds deadline = reactor.clock().now() + controller->options_.connect_timeout;
     const Result<void> up = co_await controller->bring_up(deadline);
     if (!up) {
@@ -100,6 +80,8 @@ net::Task<Result<std::vector<ConnectedQueue>>> Controller::connect_io_queues(Nan
         request.controller_id = facts_.controller_id;
         request.socket = options_.socket;
         request.pdu = options_.pdu;
+        request.silence = silence_limit();
+        request.cancellation = cancellation_;
         Result<ConnectedQueue> queue = co_await connect_queue(reactor_, addresses_, request, deadline);
         if (!queue) {
             co_return failure_in(fmt::format("I/O queue {} of {}", id, facts_.io_queues), queue.error());
@@ -110,70 +92,8 @@ net::Task<Result<std::vector<ConnectedQueue>>> Controller::connect_io_queues(Nan
     co_return std::move(queues);
 }
 
-// ---- while it lives
-
-void Controller::start(ControllerListener& listener) {
-    listener_ = &listener;
-    if (state() == ControllerState::lost) {
-        listener_->on_lost(loss_);
-        return;
-    }
-    net::spawn<int>(watch_events(), [](int) {});
-}
-
-/// Keeps one Asynchronous Event Request outstanding, until the queue closes. Like every task that nobody
-/// waits for, it waits for nothing but commands: once the queue is closed, it has ended.
-net::Task<int> Controller::watch_events() {
-    for (;;) {
-        const Sqe sqe = async_event_request();
-        const Result<Completion> done = co_await admin_->execute(
-            sqe, Transfer::none, {}, AdminQueue::kNoDeadline, "Asynchronous Event Request");
-        if (!done) {
-            co_return 0;
-        }
-        if (!done->status.ok()) {
-            listener_->on_event(fmt::format("the controller reports no events, it refuses Asynchronous Event "
-                                            "Request with {}",
-                                            status_text(done->status)));
-            co_return 0;
-        }
-        ++statistics_.events;
-        co_await handle_event(AsyncEvent{done->dw0});
-    }
-}
-
-/// Reads the log that the event is about, without which it would not come again.
-net::Task<int> Controller::handle_event(AsyncEvent event) {
-    listener_->on_event(event_text(event));
-    if (event.page() == log_page::kAna) {
-        co_return co_await refresh_path_state();
-    }
-    const std::size_t length = bytes_that_clear(event.page());
-    if (length != 0) {
-        std::vector<std::byte> log(length);
-        const Sqe sqe = get_log_page(event.page(), 0, length, false);
-        co_await admin_->execute(sqe, Transfer::to_host, log, reactor_.clock().now() + kAdminTimeout,
-                                 "Get Log Page");
-    }
-    co_return 0;
-}
-
-net::Task<int> Controller::refresh_path_state() {
-    if (!facts_.ana_reporting) {
-        listener_->on_event("the controller announces a change of ANA but does not report ANA");
-        co_return 0;
-    }
-    const Result<PathState> state = co_await read_path_state(reactor_.clock().now() + kAdminTimeout);
-    if (admin_->closing()) {
-        co_return 0;
-    }
-    if (!state) {
-        listener_->on_event(fmt::format("{}; the path stays {}", state.error().text, to_string(path_state_)));
-    } else if (*state != path_state_) {
-        path_state_ = *state;
-        listener_->on_path_state(path_state_);
-    }
-    co_return 0;
+Nanoseconds Controller::silence_limit() const noexcept {
+    return options_.keep_alive_ms == 0 ? kSilence : options_.keep_alive_ms * kMillisecond;
 }
 
 Controller::Statistics Controller::statistics() const noexcept {
@@ -188,10 +108,26 @@ void Controller::set_state(ControllerState state) {
     transitions_.push_back({state, reactor_.clock().now()});
 }
 
-void Controller::queue_closed(const Error& error) {
+void Controller::stop_timers() {
     if (keep_alive_) {
         keep_alive_->stop();
     }
+    for (std::optional<net::TimerQueue::Id>* timer : {&state_timer_, &transition_timer_}) {
+        if (*timer) {
+            reactor_.timers().cancel(**timer);
+            timer->reset();
+        }
+    }
+}
+
+void Controller::fail(Error reason) noexcept {
+    if (!admin_->closing()) {
+        admin_->fail(std::move(reason));
+    }
+}
+
+void Controller::queue_closed(const Error& error) {
+    stop_timers();
     if (state() == ControllerState::closed || state() == ControllerState::shutting_down) {
         return;
     }
@@ -207,6 +143,7 @@ net::Task<int> Controller::shutdown(Nanoseconds deadline) {
     int code = ENOTCONN;
     if (state() == ControllerState::live) {
         set_state(ControllerState::shutting_down);
+        stop_timers();
         const Nanoseconds patience = std::clamp(identity_.shutdown_time, kMinShutdown, kMaxShutdown);
         const Nanoseconds until = std::min(deadline, reactor_.clock().now() + patience);
         const Result<void> done = co_await shut_down_controller(*admin_, configuration_, until);
@@ -220,9 +157,7 @@ net::Task<int> Controller::close() {
     if (state() != ControllerState::lost && state() != ControllerState::closed) {
         set_state(ControllerState::closed);
     }
-    if (keep_alive_) {
-        keep_alive_->stop();
-    }
+    stop_timers();
     if (admin_) {
         co_await admin_->close();
     }

@@ -5,16 +5,22 @@
 // Life: connect() brings the controller up and identifies the namespace; connect_io_queues() makes the
 // queues' connections; start() asks for events; shutdown(), or close() where nothing is left to say to the
 // peer, ends it. Keep-alives go out from connect() on for as long as the reactor runs.
+//
+// While it lives (controller_events.cc): the next Asynchronous Event Request is on its way before the event
+// of the last one is looked at, and what comes while a log is read has it read once more. So however fast
+// changes follow one another, the last one is seen.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "net/async.h"
 #include "net/reactor.h"
 #include "net/socket_options.h"
 #include "net/task.h"
@@ -65,8 +71,12 @@ public:
     ControllerListener& operator=(const ControllerListener&) = delete;
     virtual ~ControllerListener() = default;
 
-    /// The namespace's group has entered another state than the one last reported, at first facts().state.
+    /// The namespace's group has entered another state than the one last reported, at first facts().state. Or
+    /// refresh_state() asked: then the state is told even if it is the same, or could not be read.
     virtual void on_path_state(PathState state) noexcept = 0;
+    /// The namespace was resized, and facts().limits has what is true now; or it was removed, exchanged or
+    /// formatted, and on_lost() follows.
+    virtual void on_namespace_changed(std::string text) noexcept = 0;
     /// Something worth a line in the record: an asynchronous event, a refused ANA log.
     virtual void on_event(std::string text) noexcept = 0;
     /// The association is gone, without our doing; nothing follows. I/O queues have their own connections and
@@ -92,6 +102,11 @@ public:
     /// EMEDIUMTYPE for one that this initiator can't use, ENOTSUP for such a controller.
     static net::Task<Result<std::unique_ptr<Controller>>> connect(net::Reactor& reactor, Uri uri,
                                                                   ControllerOptions options);
+    /// The same to addresses that are known already. `cancellation` (nullptr: none) ends it early with
+    /// ECANCELED, and connect_io_queues() as well; it outlives the controller.
+    static net::Task<Result<std::unique_ptr<Controller>>>
+    connect_to(net::Reactor& reactor, Uri uri, std::vector<net::SocketAddress> addresses,
+               ControllerOptions options, net::Cancellation* cancellation);
     Controller(const Controller&) = delete;
     Controller& operator=(const Controller&) = delete;
     /// Only after shutdown() or close() has ended.
@@ -111,6 +126,12 @@ public:
     /// before the call returns.
     void start(ControllerListener& listener);
 
+    /// Reads the ANA log, once more if that is under way: an I/O was answered with an ANA status.
+    /// on_path_state() has the answer. After start().
+    void refresh_state();
+    /// Ends the association for `reason`, as if it had been lost: on_lost() follows. After start().
+    void fail(Error reason) noexcept;
+
     /// Shuts the controller down in order and closes the admin queue; I/O queues should be closed before. 0,
     /// or a positive errno when the controller did not confirm (ETIMEDOUT: within RTD3E or by `deadline`).
     net::Task<int> shutdown(Nanoseconds deadline);
@@ -118,6 +139,19 @@ public:
     net::Task<int> close();
 
 private:
+    struct NamespaceLook {
+        NamespaceFacts facts;
+        DeviceIdentity identity;
+    };
+    /// What is to be looked at next.
+    struct Wanted {
+        bool state = false;
+        bool state_asked = false; ///< by refresh_state()
+        bool name_space = false;
+        std::vector<std::uint8_t> pages; ///< logs to be read only so that their events may come again
+        [[nodiscard]] bool any() const { return state || name_space || !pages.empty(); }
+    };
+
     Controller(net::Reactor& reactor, Uri uri, ControllerOptions options);
 
     net::Task<Result<void>> bring_up(Nanoseconds deadline);
@@ -127,11 +161,22 @@ private:
     net::Task<Result<void>> identify_controller(Nanoseconds deadline);
     net::Task<Result<void>> configure(Nanoseconds deadline);
     net::Task<Result<void>> find_namespace(Nanoseconds deadline);
-    net::Task<Result<void>> identify_namespace(Nanoseconds deadline);
+    net::Task<Result<NamespaceLook>> identify_namespace(Nanoseconds deadline);
     net::Task<Result<PathState>> read_path_state(Nanoseconds deadline);
-    net::Task<int> watch_events();
-    net::Task<int> handle_event(AsyncEvent event);
-    net::Task<int> refresh_path_state();
+    net::Task<int> watch_event();
+    void take_event(AsyncEvent event);
+    void attend_soon();
+    net::Task<int> attend();
+    net::Task<int> update_path_state();
+    void set_path_state(PathState state);
+    void state_unread(const Error& error);
+    net::Task<int> look_at_namespace();
+    void compare_namespace(const NamespaceLook& look);
+    void lose_namespace(std::string cause);
+    net::Task<int> read_log(std::uint8_t page, std::size_t length);
+    [[nodiscard]] Nanoseconds transition_limit() const noexcept;
+    [[nodiscard]] Nanoseconds silence_limit() const noexcept;
+    void stop_timers();
     void set_state(ControllerState state);
     void queue_closed(const Error& error);
 
@@ -139,12 +184,20 @@ private:
     Uri uri_;
     ControllerOptions options_;
     std::vector<net::SocketAddress> addresses_;
+    net::Cancellation* cancellation_ = nullptr;
     ControllerFacts facts_;
     Statistics statistics_;
     std::vector<Transition> transitions_;
     Error loss_{0, {}};
     ControllerListener* listener_ = nullptr;
     PathState path_state_ = PathState::optimized;
+    Wanted wanted_;
+    bool attending_ = false;
+    bool told_of_no_ana_ = false;
+    std::string state_failure_;   ///< last told; empty: the log could be read
+    Nanoseconds state_pause_ = 0; ///< before the next read after one that failed
+    std::optional<net::TimerQueue::Id> state_timer_;
+    std::optional<net::TimerQueue::Id> transition_timer_; ///< runs while the group is in the state change
     Capabilities capabilities_;
     std::uint32_t configuration_ = 0; ///< CC as last written
     ControllerIdentity identity_;

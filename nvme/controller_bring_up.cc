@@ -48,6 +48,9 @@ net::Task<Result<void>> Controller::bring_up(Nanoseconds deadline) {
     if (!connected) {
         co_return unexpected(connected.error()); // names the address itself
     }
+    const net::Cancellation::Hook hook(cancellation_, [this] {
+        admin_->fail({ECANCELED, "connecting was given up"});
+    });
     const Result<void> prepared = co_await prepare(deadline);
     if (!prepared) {
         co_return failure_in(facts_.address, prepared.error());
@@ -64,6 +67,8 @@ net::Task<Result<void>> Controller::connect_admin(Nanoseconds deadline) {
     request.keep_alive_ms = options_.keep_alive_ms;
     request.socket = options_.socket;
     request.pdu = options_.pdu;
+    request.silence = silence_limit();
+    request.cancellation = cancellation_;
     Result<ConnectedQueue> queue = co_await connect_queue(reactor_, addresses_, request, deadline);
     if (!queue) {
         co_return unexpected(queue.error());
@@ -96,17 +101,25 @@ net::Task<Result<void>> Controller::prepare(Nanoseconds deadline) {
     if (result) {
         result = co_await find_namespace(deadline);
     }
-    if (result) {
-        result = co_await identify_namespace(deadline);
+    if (!result) {
+        co_return result;
     }
-    if (result && facts_.ana_reporting) {
+    Result<NamespaceLook> look = co_await identify_namespace(deadline);
+    if (!look) {
+        co_return unexpected(look.error());
+    }
+    facts_.nsid = uri_.nsid;
+    facts_.limits = look->facts.limits;
+    facts_.ana_group = look->facts.ana_group;
+    facts_.identity = std::move(look->identity);
+    if (facts_.ana_reporting) {
         const Result<PathState> state = co_await read_path_state(deadline);
         if (!state) {
             co_return unexpected(state.error());
         }
         path_state_ = facts_.state = *state;
     }
-    co_return result;
+    co_return Result<void>{};
 }
 
 net::Task<Result<void>> Controller::enable(Nanoseconds deadline) {
@@ -224,7 +237,7 @@ net::Task<Result<void>> Controller::find_namespace(Nanoseconds deadline) {
                       uri_.nsid, list_text(decode_namespace_list(list)));
 }
 
-net::Task<Result<void>> Controller::identify_namespace(Nanoseconds deadline) {
+net::Task<Result<Controller::NamespaceLook>> Controller::identify_namespace(Nanoseconds deadline) {
     IdentifyNamespace data;
     const Sqe identify_ns = identify(cns::kNamespace, uri_.nsid);
     const Result<Completion> done = co_await admin_->succeed(identify_ns, Transfer::to_host, writable(data),
@@ -236,9 +249,9 @@ net::Task<Result<void>> Controller::identify_namespace(Nanoseconds deadline) {
     if (!facts) {
         co_return unexpected(facts.error());
     }
-    facts_.nsid = uri_.nsid;
-    facts_.limits = facts->limits;
-    facts_.ana_group = identity_.ana_reporting ? facts->ana_group : 0;
+    NamespaceLook look;
+    look.facts = *facts;
+    look.facts.ana_group = identity_.ana_reporting ? facts->ana_group : 0;
 
     // Controllers before NVMe 1.3 do not know the list; what they do not answer is as good as empty.
     std::array<std::byte, kIdentifySize> list{};
@@ -255,8 +268,8 @@ net::Task<Result<void>> Controller::identify_namespace(Nanoseconds deadline) {
     if (!identity) {
         co_return unexpected(identity.error());
     }
-    facts_.identity = std::move(*identity);
-    co_return Result<void>{};
+    look.identity = std::move(*identity);
+    co_return look;
 }
 
 net::Task<Result<PathState>> Controller::read_path_state(Nanoseconds deadline) {

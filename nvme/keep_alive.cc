@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "nvme/admin_command.h"
+#include "nvme/wire/registers.h"
+
 namespace mpath::nvme {
 
 Nanoseconds keep_alive_period(Nanoseconds timeout, bool traffic_based) {
@@ -34,20 +37,44 @@ void KeepAlive::send() {
         return;
     }
     outstanding_ = true;
-    Sqe sqe;
-    sqe.opcode = admin_opcode::kKeepAlive;
-    const Nanoseconds deadline = admin_.reactor().clock().now() + timeout_;
-    net::spawn<Result<Completion>>(admin_.succeed(sqe, Transfer::none, {}, deadline, "Keep Alive"),
-                                   [this](const Result<Completion>& result) { done(result); });
+    net::spawn<Result<void>>(beat(), [this](const Result<void>& alive) {
+        outstanding_ = false;
+        if (!alive && !admin_.closing()) {
+            admin_.fail(alive.error());
+        }
+    });
 }
 
-void KeepAlive::done(const Result<Completion>& result) {
-    outstanding_ = false;
-    if (result) {
-        ++answered_;
-    } else if (!admin_.closing()) {
-        admin_.fail(result.error());
+net::Task<Result<void>> KeepAlive::beat() {
+    const Nanoseconds deadline = admin_.reactor().clock().now() + timeout_;
+    Sqe sqe;
+    sqe.opcode = admin_opcode::kKeepAlive;
+    const Result<Completion> done = co_await admin_.succeed(sqe, Transfer::none, {}, deadline, "Keep Alive");
+    if (!done) {
+        co_return tl::unexpected<Error>(done.error());
     }
+    ++answered_;
+    if (!tells_status_) {
+        co_return Result<void>{};
+    }
+    co_return co_await look_at_status(deadline);
+}
+
+net::Task<Result<void>> KeepAlive::look_at_status(Nanoseconds deadline) {
+    const Sqe sqe = property_get(property::kCsts, PropertySize::bytes4);
+    const Result<Completion> done =
+        co_await admin_.execute(sqe, Transfer::none, {}, deadline, "Property Get CSTS");
+    if (!done) {
+        co_return tl::unexpected<Error>(done.error());
+    }
+    tells_status_ = done->status.ok();
+    if (tells_status_ && (done->dw0 & csts::kFatal) != 0) {
+        co_return failure(EIO, "the controller reports a fatal error (CSTS {:08x}h)", done->dw0);
+    }
+    if (tells_status_ && (done->dw0 & csts::kReady) == 0) {
+        co_return failure(EIO, "the controller is not ready any more (CSTS {:08x}h)", done->dw0);
+    }
+    co_return Result<void>{};
 }
 
 } // namespace mpath::nvme

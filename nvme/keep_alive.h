@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Keep Alive commands at a fixed rate. One that isn't answered within the keep-alive timeout takes the admin
-// queue down, which is how the loss of the association becomes known.
+// Keep Alive commands at a fixed rate, and behind each a look at CSTS. One that isn't answered within the
+// keep-alive timeout takes the admin queue down, which is how the loss of the association becomes known; so
+// does a controller that reports a fatal error, or that is not ready any more.
 #pragma once
 
 #include <cstdint>
 
 #include "base/clock.h"
+#include "base/result.h"
+#include "net/task.h"
 #include "net/timer_queue.h"
 #include "nvme/admin_queue.h"
 
@@ -30,7 +33,8 @@ public:
 private:
     void schedule(Nanoseconds at);
     void send();
-    void done(const Result<Completion>& result);
+    net::Task<Result<void>> beat();
+    net::Task<Result<void>> look_at_status(Nanoseconds deadline);
 
     AdminQueue& admin_;
     Nanoseconds timeout_;
@@ -38,6 +42,7 @@ private:
     net::TimerQueue::Id timer_;
     bool running_ = true;
     bool outstanding_ = false;
+    bool tells_status_ = true; ///< answers Property Get CSTS
     std::uint64_t answered_ = 0;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Bringing a controller up: what is asked of it, what is learnt, and what is refused with which sentence.
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -186,6 +188,33 @@ INSTANTIATE_TEST_SUITE_P(
             [](Data& d) { d.refused[admin_opcode::kSetFeatures] = Status(StatusCode::invalid_field, true); },
             EIO, "the controller refuses Set Features (Number of Queues) with status 002h"}),
     [](const auto& row) { return row.param.name; });
+
+TEST_F(BringUp, a_refusal_is_final_when_the_controller_says_so) {
+    for (const bool do_not_retry : {false, true}) {
+        Data data;
+        data.refused[admin_opcode::kGetLogPage] = Status(StatusCode::internal_error, do_not_retry);
+        const Error error = refused(data);
+        EXPECT_THAT(error.text, HasSubstr("the controller refuses Get Log Page (ANA) with status 006h"));
+        EXPECT_EQ(error.final, do_not_retry);
+    }
+}
+
+TEST_F(BringUp, can_be_given_up_at_any_time) {
+    Data data;
+    data.silent = {admin_opcode::kIdentify};
+    FakeController fake(data);
+    auto uri = parse_uri("nvme+tcp://" + fake.address().text() + "/" + subnqn_ + "/1");
+    net::Cancellation cancellation;
+    std::optional<Connected> result;
+    net::spawn<Connected>(Controller::connect_to(*reactor_, *uri, {fake.address()}, options_, &cancellation),
+                          [&result](Connected connected) { result.emplace(std::move(connected)); });
+    ASSERT_TRUE(run_until([&] { return fake.received(admin_opcode::kIdentify) == 1; }));
+    cancellation.request();
+    ASSERT_TRUE(run_until([&] { return result.has_value(); }));
+    ASSERT_FALSE(*result);
+    EXPECT_EQ(result->error().code, ECANCELED);
+    EXPECT_THAT(result->error().text, HasSubstr("given up"));
+}
 
 TEST_F(BringUp, a_command_without_an_answer_ends_at_the_deadline) {
     options_.connect_timeout = 300 * kMillisecond;

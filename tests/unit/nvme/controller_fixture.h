@@ -18,12 +18,26 @@ namespace mpath::nvme::test {
 class Listener final : public ControllerListener {
 public:
     void on_path_state(PathState state) noexcept override { states.push_back(state); }
+    void on_namespace_changed(std::string text) noexcept override { namespaces.push_back(std::move(text)); }
     void on_event(std::string text) noexcept override { events.push_back(std::move(text)); }
     void on_lost(const Error& error) noexcept override { losses.push_back(error); }
 
     std::vector<PathState> states;
+    std::vector<std::string> namespaces;
     std::vector<std::string> events;
     std::vector<Error> losses;
+};
+
+/// Real time, with what a test leaps over.
+class LeapingClock final : public Clock {
+public:
+    [[nodiscard]] Nanoseconds now() const noexcept override { return real_.now() + leapt_; }
+    [[nodiscard]] Nanoseconds utc() const noexcept override { return real_.utc() + leapt_; }
+    void leap(Nanoseconds by) { leapt_ += by; }
+
+private:
+    SystemClock real_;
+    Nanoseconds leapt_ = 0;
 };
 
 class ControllerTest : public testing::Test {
@@ -58,6 +72,13 @@ protected:
         return done();
     }
 
+    /// Lets the other side's thread have its say.
+    void run_a_little() {
+        for (int i = 0; i < 50; ++i) {
+            reactor_->run(kMillisecond);
+        }
+    }
+
     static ControllerOptions quick_options() {
         ControllerOptions options;
         options.host.nqn = "nqn.2014-08.org.nvmexpress:uuid:1b4e28ba-2fa1-11d2-883f-0016d3cca427";
@@ -67,12 +88,31 @@ protected:
         return options;
     }
 
-    SystemClock clock_;
+    LeapingClock clock_;
     std::unique_ptr<net::Reactor> reactor_ = std::move(*net::make_reactor(clock_, 8));
     ControllerOptions options_ = quick_options();
     std::string subnqn_ = "nqn.2014-08.org.example:vol1";
     std::uint32_t nsid_ = 1;
     Listener listener_;
+};
+
+class LiveController : public ControllerTest {
+protected:
+    /// Connects and starts; the test ends the controller.
+    Controller& start(FakeController& fake) {
+        auto connected = connect(fake);
+        EXPECT_TRUE(connected) << connected.error().text;
+        controller_ = std::move(*connected);
+        controller_->start(listener_);
+        return *controller_;
+    }
+    void TearDown() override {
+        if (controller_) {
+            close(*controller_);
+        }
+    }
+
+    std::unique_ptr<Controller> controller_;
 };
 
 } // namespace mpath::nvme::test

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The initiator against the embedded target, which reads the standard on its own account.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -98,6 +102,29 @@ TEST_F(EmbeddedTarget, gives_io_queues_with_the_negotiated_parameters) {
         EXPECT_EQ(queue.parameters.cpda, 3);
     }
     EXPECT_EQ(shutdown(**controller), 0);
+}
+
+unsigned tcp_patience(int fd) {
+    unsigned milliseconds = 0;
+    socklen_t length = sizeof milliseconds;
+    ::getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, &length);
+    return milliseconds;
+}
+
+/// A peer that acknowledges nothing would otherwise be noticed on an I/O connection only after a quarter of
+/// an hour.
+TEST_F(EmbeddedTarget, connections_have_the_patience_of_the_keep_alive_timeout) {
+    const RunningTarget target({});
+    for (const std::uint32_t keep_alive_ms : {7000U, 0U}) {
+        options_.keep_alive_ms = keep_alive_ms;
+        auto controller = connect_to(target.address());
+        ASSERT_TRUE(controller) << controller.error().text;
+        const auto queues =
+            net::run_until_done(*reactor_, (*controller)->connect_io_queues(clock_.now() + 10 * kSecond));
+        ASSERT_TRUE(queues) << queues.error().text;
+        EXPECT_EQ(tcp_patience(queues->front().socket.get()), keep_alive_ms == 0 ? 30000 : keep_alive_ms);
+        EXPECT_EQ(shutdown(**controller), 0);
+    }
 }
 
 /// The target drops who is silent for longer than the timeout; ours never is.

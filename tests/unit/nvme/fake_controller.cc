@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace mpath::nvme::test {
 
@@ -31,6 +32,16 @@ void FakeController::change_ana(std::vector<std::byte> log) {
     data_.ana_log = std::move(log);
     events_.push_back(AsyncEvent::kAnaChanged);
     send_event();
+}
+
+void FakeController::change_ana_during_read(std::vector<std::byte> log) {
+    const std::scoped_lock lock(mutex_);
+    log_after_read_ = std::move(log);
+}
+
+void FakeController::set(const std::function<void(Data&)>& change) {
+    const std::scoped_lock lock(mutex_);
+    change(data_);
 }
 
 void FakeController::raise(std::uint32_t dw0) {
@@ -143,9 +154,17 @@ void FakeController::handle_log_page(Wire& wire, const Sqe& sqe) {
     if (page == log_page::kAna) {
         log = data_.next_ana_log ? data_.next_ana_log() : data_.ana_log;
     }
-    send_data(wire, sqe, log, offset);
-    if ((sqe.cdw10 & kRetainAsyncEvent) == 0) {
+    const bool unmasks = (sqe.cdw10 & kRetainAsyncEvent) == 0;
+    if (unmasks) {
         std::erase(masked_, page);
+    }
+    if (page == log_page::kAna && log_after_read_) {
+        data_.ana_log = std::move(*std::exchange(log_after_read_, std::nullopt));
+        events_.push_back(AsyncEvent::kAnaChanged);
+        send_event();
+    }
+    send_data(wire, sqe, log, offset);
+    if (unmasks) {
         send_event();
     }
 }

@@ -52,6 +52,11 @@ public:
     /// The ANA log becomes `log`, and an event says so: as soon as it may (one request each, and not before
     /// the log was read without RAE).
     void change_ana(std::vector<std::byte> log);
+    /// The same, at the worst moment: the next read of the log still gets the old one, and the event arrives
+    /// before it does.
+    void change_ana_during_read(std::vector<std::byte> log);
+    /// Changes what the controller is and says from now on.
+    void set(const std::function<void(Data&)>& change);
     /// An event of any other kind.
     void raise(std::uint32_t dw0);
     void close();
@@ -72,6 +77,7 @@ private:
     std::vector<Sqe> commands_;
     std::optional<Sqe> request_;       ///< the outstanding Asynchronous Event Request
     std::deque<std::uint32_t> events_; ///< not yet sent
+    std::optional<std::vector<std::byte>> log_after_read_;
     std::vector<std::uint8_t> masked_; ///< log pages whose event waits for them to be read
     Wire* wire_ = nullptr;
     ScriptedPeer peer_;

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A path's life on a clock that stands still: what happens at which second.
+#include "job/association.h"
+
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/job/scripted_connector.h"
+#include "tests/unit/job/virtual_reactor.h"
+
+namespace mpath::job::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Lines = std::vector<std::string>;
+
+const Error kNobodyThere{ECONNREFUSED, "127.0.0.1:4420: connection refused"};
+const Error kBusy{EBUSY, "the target is out of controllers"};
+const Error kForGood{ENODEV, "the target has no such subsystem", true};
+constexpr std::uint16_t kPath = 0;
+
+Attempt connects(Nanoseconds after = 0) {
+    return {after, {0, {}}};
+}
+Attempt refuses(const Error& error = kNobodyThere) {
+    return {0, error};
+}
+Attempt hangs(Nanoseconds time) {
+    return {time, {ETIMEDOUT, "no answer"}};
+}
+
+std::string_view life_text(PathLife life) {
+    switch (life) {
+    case PathLife::live:
+        return "live";
+    case PathLife::connecting:
+        return "connecting";
+    case PathLife::failing:
+        return "failing";
+    case PathLife::gone:
+        return "gone";
+    }
+    return "?";
+}
+
+class AssociationTest : public testing::Test {
+protected:
+    AssociationTest() {
+        connector_.script.facts.limits.size = 1 << 20;
+        connector_.script.facts.limits.block_size = 512;
+        connector_.script.facts.address = "127.0.0.1:4420";
+    }
+    ~AssociationTest() override {
+        if (association_) {
+            stop();
+        }
+    }
+
+    void start(std::deque<Attempt> attempts) {
+        connector_.then(std::move(attempts));
+        association_ = std::make_unique<Association>(place_, connector_, kPath);
+        association_->start([this](Result<PathConnection> first) { first_.emplace(std::move(first)); });
+        begin_ = clock_.now();
+    }
+    /// Connected, and lost at this moment: the zero of the seconds that follow.
+    void start_and_lose(std::deque<Attempt> then) {
+        start({connects()});
+        connector_.then(std::move(then));
+        reactor_.run_to(begin_ + kSecond);
+        connector_.begun.clear();
+        begin_ = clock_.now();
+        connector_.script.lose("it broke");
+    }
+    void run_to(Nanoseconds second) { reactor_.run_to(begin_ + second * kSecond); }
+    void stop() {
+        association_->stop([this] { stopped_ = true; });
+        const Nanoseconds patience = clock_.now() + kSecond;
+        while (!stopped_ && clock_.now() < patience) {
+            reactor_.run(kMillisecond);
+        }
+        EXPECT_TRUE(stopped_);
+        association_.reset();
+    }
+
+    /// "10 refused: …": the events, with the second of each.
+    [[nodiscard]] Lines events() const {
+        Lines lines;
+        for (const record::Event& event : events_->events()) {
+            lines.push_back(fmt::format("{} {}: {}", (event.monotonic - begin_) / kSecond,
+                                        to_string(event.kind), event.text));
+        }
+        return lines;
+    }
+    [[nodiscard]] std::vector<std::uint64_t> attempts() const {
+        std::vector<std::uint64_t> seconds;
+        for (const Nanoseconds at : connector_.begun) {
+            seconds.push_back((at - begin_) / kSecond);
+        }
+        return seconds;
+    }
+    [[nodiscard]] std::string_view life() const { return life_text(news_.life(kPath)); }
+
+    FakeClock clock_;
+    VirtualReactor reactor_{clock_};
+    PathNews news_{1};
+    std::unique_ptr<live::EventLog> events_ = std::make_unique<live::EventLog>();
+    LifeOptions life_;
+    std::optional<JobDevice> device_;
+    AssociationPlace place_{reactor_, news_, *events_, life_, device_};
+    ScriptedConnector connector_{reactor_, {}};
+    std::unique_ptr<Association> association_;
+    std::optional<Result<PathConnection>> first_;
+    Nanoseconds begin_ = 0;
+    bool stopped_ = false;
+};
+
+using FirstConnect = AssociationTest;
+using Loss = AssociationTest;
+using Return = AssociationTest;
+using Shutdown = AssociationTest;
+using Told = AssociationTest;
+
+// ---- the first attempt
+
+TEST_F(FirstConnect, is_handed_to_whoever_started_it) {
+    connector_.script.state = PathState::non_optimized;
+    start({connects()});
+    ASSERT_TRUE(first_);
+    ASSERT_TRUE(*first_);
+    EXPECT_EQ((*first_)->facts.address, "127.0.0.1:4420");
+    EXPECT_EQ(news_.state(kPath), PathState::non_optimized);
+    EXPECT_EQ(life(), "live");
+    EXPECT_FALSE(news_.connection_waits(kPath));
+    EXPECT_THAT(events(), IsEmpty());
+}
+
+/// One portal is busy: the job runs on the others, and this one joins them when it can.
+TEST_F(FirstConnect, that_is_refused_is_tried_again_like_a_lost_one) {
+    start({refuses(kBusy), refuses(kBusy), connects()});
+    ASSERT_TRUE(first_);
+    EXPECT_EQ(first_->error().code, EBUSY);
+    EXPECT_EQ(life(), "connecting");
+    EXPECT_THAT(events(), IsEmpty()) << "the job tells of the first refusal, and the second is the same";
+    run_to(20);
+    EXPECT_EQ(life(), "live");
+    EXPECT_TRUE(news_.connection_waits(kPath));
+    EXPECT_THAT(events(), ElementsAre("20 connected: after 20.0 s and 2 attempts"));
+}
+
+TEST_F(FirstConnect, that_is_refused_for_good_is_not_tried_again) {
+    start({refuses(kForGood)});
+    EXPECT_EQ(first_->error().code, ENODEV);
+    EXPECT_EQ(life(), "gone");
+    run_to(1000);
+    EXPECT_EQ(connector_.begun.size(), 1U);
+    EXPECT_THAT(events(), ElementsAre("0 given_up: given up: what the target says is final"));
+}
+
+// ---- attempts, and the end of them: the seconds after the loss
+
+struct Timetable {
+    const char* name;
+    std::uint64_t reconnect_delay;
+    std::optional<std::uint64_t> ctrl_loss_tmo;
+    std::optional<std::uint64_t> fast_io_fail_tmo;
+    std::uint64_t attempt_takes; ///< and fails
+    std::vector<std::uint64_t> attempts;
+    std::optional<std::uint64_t> failing;
+    std::optional<std::uint64_t> gone;
+};
+
+class Timetables : public AssociationTest, public testing::WithParamInterface<Timetable> {};
+
+TEST_P(Timetables, are_kept_to_the_second) {
+    const Timetable& row = GetParam();
+    life_.reconnect_delay = row.reconnect_delay * kSecond;
+    life_.ctrl_loss_tmo.reset();
+    if (row.ctrl_loss_tmo) {
+        life_.ctrl_loss_tmo = *row.ctrl_loss_tmo * kSecond;
+    }
+    if (row.fast_io_fail_tmo) {
+        life_.fast_io_fail_tmo = *row.fast_io_fail_tmo * kSecond;
+    }
+    start_and_lose({{row.attempt_takes * kSecond, kNobodyThere}});
+    std::optional<std::uint64_t> failing;
+    std::optional<std::uint64_t> gone;
+    for (std::uint64_t second = 0; second <= 100; ++second) {
+        run_to(second);
+        if (life() == "failing" && !failing) {
+            failing = second;
+        }
+        if (life() == "gone" && !gone) {
+            gone = second;
+        }
+    }
+    EXPECT_EQ(attempts(), row.attempts);
+    EXPECT_EQ(failing, row.failing);
+    EXPECT_EQ(gone, row.gone);
+}
+
+constexpr auto kOff = std::nullopt;
+INSTANTIATE_TEST_SUITE_P(
+    Rows, Timetables,
+    testing::Values(Timetable{"delay_10_loss_30", 10, 30, kOff, 0, {10, 20, 30}, kOff, 30},
+                    Timetable{"loss_rounded_up", 4, 10, kOff, 0, {4, 8, 12}, kOff, 12},
+                    Timetable{"loss_below_the_delay", 10, 3, kOff, 0, {10}, kOff, 10},
+                    Timetable{"loss_0", 10, 0, kOff, 0, {}, kOff, 0},
+                    Timetable{"loss_0_and_fast_fail", 10, 0, 5, 0, {}, kOff, 0},
+                    Timetable{"for_ever", 25, kOff, kOff, 0, {25, 50, 75, 100}, kOff, kOff},
+                    Timetable{"fast_fail_between", 10, 30, 15, 0, {10, 20, 30}, 15, 30},
+                    Timetable{"fast_fail_at_once", 10, 30, 0, 0, {10, 20, 30}, 0, 30},
+                    Timetable{"fast_fail_for_ever", 30, kOff, 50, 0, {30, 60, 90}, 50, kOff},
+                    Timetable{"fast_fail_after_the_end", 10, 20, 60, 0, {10, 20}, kOff, 20},
+                    Timetable{"attempts_that_hang", 10, 60, kOff, 10, {10, 30, 50}, kOff, 60},
+                    Timetable{"fast_fail_during_an_attempt", 10, 30, 12, 7, {10, 27}, 12, 34}),
+    [](const auto& row) { return row.param.name; });
+
+// ---- loss
+
+TEST_F(Loss, is_an_event_and_begins_the_reconnect) {
+    start_and_lose({refuses()});
+    EXPECT_EQ(life(), "connecting");
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke"));
+    const auto event = news_.event(kPath);
+    EXPECT_NE(event, live::EventLog::kNoEvent) << "the I/O thread tells later what it cost";
+    run_to(0);
+    EXPECT_EQ(association_->state(), AssociationState::waiting);
+    EXPECT_EQ(connector_.script.ended, 1) << "what was left of it is taken down";
+}
+
+TEST_F(Loss, that_the_io_thread_has_told_of_makes_no_second_event) {
+    start({connects()});
+    EXPECT_TRUE(news_.claim_loss(kPath));
+    association_->lose("an I/O connection broke");
+    EXPECT_EQ(life(), "connecting");
+    EXPECT_THAT(events(), IsEmpty());
+}
+
+TEST_F(Loss, reported_again_changes_nothing) {
+    start_and_lose({refuses()});
+    association_->lose("an I/O connection broke");
+    run_to(10);
+    EXPECT_THAT(attempts(), ElementsAre(10));
+}
+
+TEST_F(Loss, of_what_nobody_took_yet_leaves_no_dead_queues_behind) {
+    start_and_lose({connects()});
+    run_to(10);
+    EXPECT_TRUE(news_.connection_waits(kPath));
+    connector_.script.lose("it broke again");
+    EXPECT_FALSE(news_.connection_waits(kPath));
+    EXPECT_EQ(life(), "connecting");
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke", "10 connected: after 10.0 s and 1 attempts",
+                                      "10 lost: it broke again"));
+}
+
+TEST_F(Loss, each_gets_all_its_attempts) {
+    life_.ctrl_loss_tmo = 20 * kSecond;
+    start_and_lose({refuses(), connects()});
+    run_to(20);
+    connector_.then({refuses()});
+    connector_.script.lose("it broke again");
+    run_to(30);
+    EXPECT_EQ(life(), "connecting");
+    run_to(40);
+    EXPECT_EQ(life(), "gone");
+}
+
+TEST_F(Loss, tells_a_refusal_when_it_is_another_one) {
+    start_and_lose({refuses(), refuses(), refuses(kBusy), refuses(kBusy), refuses(kForGood)});
+    run_to(100);
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke", "10 refused: 127.0.0.1:4420: connection refused",
+                                      "30 refused: the target is out of controllers",
+                                      "50 refused: the target has no such subsystem",
+                                      "50 given_up: given up: what the target says is final"));
+}
+
+TEST_F(Loss, fast_io_fail_tmo_is_an_event_and_no_end) {
+    life_.fast_io_fail_tmo = 5 * kSecond;
+    start_and_lose({refuses(), connects()});
+    run_to(5);
+    EXPECT_EQ(life(), "failing");
+    run_to(20);
+    EXPECT_EQ(life(), "live");
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke",
+                                      "5 failing: I/O no longer waits for it after 5.0 s "
+                                      "(fast_io_fail_tmo)",
+                                      "10 refused: 127.0.0.1:4420: connection refused",
+                                      "20 connected: after 20.0 s and 2 attempts"));
+}
+
+TEST_F(Loss, fast_io_fail_tmo_has_no_effect_on_a_path_that_is_back_in_time) {
+    life_.fast_io_fail_tmo = 15 * kSecond;
+    start_and_lose({connects()});
+    run_to(100);
+    EXPECT_EQ(life(), "live");
+}
+
+TEST_F(Loss, the_end_of_it_is_an_event) {
+    life_.ctrl_loss_tmo = 20 * kSecond;
+    start_and_lose({refuses()});
+    run_to(100);
+    EXPECT_EQ(association_->state(), AssociationState::gone);
+    EXPECT_EQ(events().back(), "20 given_up: given up after 20.0 s and 2 attempts (ctrl_loss_tmo)");
+}
+
+// ---- return
+
+TEST_F(Return, hands_queues_over_with_the_state_of_now) {
+    start_and_lose({connects()});
+    connector_.script.state = PathState::inaccessible;
+    run_to(10);
+    EXPECT_EQ(news_.state(kPath), PathState::inaccessible);
+    EXPECT_NE(news_.take_connection(kPath), nullptr);
+    EXPECT_EQ(life(), "live");
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke", "10 connected: after 10.0 s and 1 attempts",
+                                      "10 state: optimized -> inaccessible"));
+}
+
+TEST_F(Return, to_another_device_is_refused_until_it_is_the_right_one) {
+    device_ = JobDevice{{DeviceIdentity::Kind::uuid, "a"}, 512, 1 << 20};
+    connector_.script.facts.identity = device_->identity;
+    start_and_lose({connects()});
+    connector_.script.facts.identity.value = "b";
+    run_to(10);
+    EXPECT_EQ(life(), "connecting");
+    EXPECT_EQ(connector_.script.ended, 2) << "the one that was lost, and the wrong one";
+    connector_.script.facts.identity.value = "a";
+    run_to(20);
+    EXPECT_EQ(life(), "live");
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke",
+                                      "10 refused: 127.0.0.1:4420: it leads to another device now (uuid b, "
+                                      "before uuid a)",
+                                      "20 connected: after 20.0 s and 2 attempts"));
+}
+
+TEST_F(Return, to_a_formatted_device_is_refused) {
+    device_ = JobDevice{{}, 512, 1 << 20};
+    start_and_lose({connects()});
+    connector_.script.facts.limits.block_size = 4096;
+    run_to(10);
+    EXPECT_EQ(life(), "connecting");
+    EXPECT_EQ(events().back(), "10 refused: 127.0.0.1:4420: the device was formatted: it has blocks of 4096 "
+                               "bytes, before of 512");
+}
+
+TEST_F(Return, to_a_resized_device_is_told) {
+    start_and_lose({connects()});
+    connector_.script.facts.limits.size = 1 << 19;
+    run_to(10);
+    EXPECT_EQ(life(), "live");
+    EXPECT_EQ(events().back(), "10 namespace_changed: resized from 1048576 to 524288 bytes");
+}
+
+/// The report is about the queues before; the I/O thread has not seen yet that there are new ones.
+TEST_F(Return, an_old_loss_is_not_blamed_on_it) {
+    start_and_lose({connects()});
+    run_to(10);
+    EXPECT_FALSE(news_.claim_loss(kPath));
+    EXPECT_NE(news_.take_connection(kPath), nullptr);
+    EXPECT_TRUE(news_.claim_loss(kPath));
+}
+
+// ---- what the controller says while it lives
+
+TEST_F(Told, a_new_state_is_an_event) {
+    start({connects()});
+    connector_.script.listener->on_path_state(PathState::change);
+    EXPECT_EQ(news_.state(kPath), PathState::change);
+    EXPECT_THAT(events(), ElementsAre("0 state: optimized -> change"));
+    EXPECT_NE(news_.event(kPath), live::EventLog::kNoEvent);
+}
+
+TEST_F(Told, the_same_state_is_a_report_and_no_event) {
+    start({connects()});
+    const std::uint32_t reports = news_.state_reports(kPath);
+    connector_.script.listener->on_path_state(PathState::optimized);
+    EXPECT_EQ(news_.state_reports(kPath), reports + 1);
+    EXPECT_THAT(events(), IsEmpty());
+}
+
+TEST_F(Told, a_request_for_the_state_goes_to_the_controller) {
+    start({connects()});
+    association_->refresh_state();
+    EXPECT_EQ(connector_.script.refreshes, 1);
+}
+
+TEST_F(Told, a_request_for_the_state_of_a_lost_path_is_answered_at_once) {
+    start_and_lose({refuses()});
+    const std::uint32_t reports = news_.state_reports(kPath);
+    association_->refresh_state();
+    EXPECT_EQ(news_.state_reports(kPath), reports + 1);
+}
+
+TEST_F(Told, a_resize_is_told_once) {
+    start({connects()});
+    connector_.script.facts.limits.size = 1 << 21;
+    connector_.script.listener->on_namespace_changed("resized from 1048576 to 2097152 bytes");
+    connector_.script.lose("it broke");
+    run_to(10);
+    EXPECT_THAT(events(), ElementsAre("0 namespace_changed: resized from 1048576 to 2097152 bytes",
+                                      "0 lost: it broke", "10 connected: after 10.0 s and 1 attempts"));
+}
+
+// ---- the end of the job
+
+TEST_F(Shutdown, of_a_live_path_is_in_order) {
+    start({connects()});
+    stop();
+    EXPECT_EQ(connector_.script.ended, 1);
+    EXPECT_THAT(events(), IsEmpty());
+}
+
+TEST_F(Shutdown, does_not_wait_for_the_next_attempt) {
+    start_and_lose({refuses()});
+    run_to(3);
+    EXPECT_EQ(association_->state(), AssociationState::waiting);
+    stop();
+    run_to(100);
+    EXPECT_THAT(attempts(), IsEmpty());
+}
+
+TEST_F(Shutdown, does_not_wait_for_an_attempt_to_end) {
+    start_and_lose({hangs(60 * kSecond)});
+    run_to(12);
+    EXPECT_EQ(association_->state(), AssociationState::connecting);
+    stop();
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke"));
+}
+
+TEST_F(Shutdown, during_the_first_attempt_tells_whoever_waits_for_it) {
+    start({hangs(60 * kSecond)});
+    EXPECT_FALSE(first_);
+    stop();
+    ASSERT_TRUE(first_);
+    EXPECT_EQ(first_->error().code, ECANCELED);
+}
+
+TEST_F(Shutdown, while_a_lost_controller_is_taken_down) {
+    connector_.script.end_takes = 100 * kMillisecond;
+    start_and_lose({refuses()});
+    EXPECT_EQ(association_->state(), AssociationState::closing);
+    stop();
+    EXPECT_EQ(connector_.script.ended, 1);
+}
+
+TEST_F(Shutdown, of_a_path_that_is_gone) {
+    life_.ctrl_loss_tmo = 0;
+    start_and_lose({refuses()});
+    run_to(1);
+    EXPECT_EQ(association_->state(), AssociationState::gone);
+    stop();
+}
+
+/// It has connected in the very moment in which it is to end.
+TEST_F(Shutdown, does_not_forget_what_has_just_connected) {
+    start_and_lose({connects(5 * kSecond)});
+    run_to(14);
+    EXPECT_EQ(association_->state(), AssociationState::connecting);
+    reactor_.timers().add(begin_ + 15 * kSecond, [this] { association_->stop([this] { stopped_ = true; }); });
+    run_to(16);
+    EXPECT_TRUE(stopped_);
+    EXPECT_EQ(life(), "live");
+    EXPECT_EQ(connector_.script.ended, 2);
+}
+
+} // namespace
+} // namespace mpath::job::test

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The keeper's thread with the embedded target at the other end.
+#include "job/keeper.h"
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "target/server.h"
+
+namespace mpath::job {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// A target with one listener, served by a thread; the device is always the same.
+class OneTarget {
+public:
+    explicit OneTarget(std::uint16_t port = 0) {
+        target::Options options;
+        options.device_id = "keeper_test";
+        options.size = 1 << 20;
+        options.listeners.resize(1);
+        options.listeners[0].port = port;
+        server_ = std::move(*target::Server::create(options, clock_));
+        thread_ = std::thread([this] { server_->run(); });
+    }
+    OneTarget(const OneTarget&) = delete;
+    OneTarget& operator=(const OneTarget&) = delete;
+    ~OneTarget() {
+        server_->stop();
+        thread_.join();
+    }
+
+    [[nodiscard]] nvme::Uri uri() const {
+        const std::string& address = server_->listeners()[0]->address;
+        return *nvme::parse_uri("nvme+tcp://" + address + "/" + target::Options().subnqn + "/1");
+    }
+
+private:
+    SystemClock clock_;
+    std::unique_ptr<target::Server> server_;
+    std::thread thread_;
+};
+
+class KeeperTest : public testing::Test {
+protected:
+    KeeperTest() {
+        options_.host.nqn = "nqn.2014-08.org.nvmexpress:uuid:1b4e28ba-2fa1-11d2-883f-0016d3cca427";
+        options_.host.id.fill(0x5a);
+        options_.connect_timeout = 5 * kSecond;
+        life_.reconnect_delay = 20 * kMillisecond;
+    }
+
+    std::vector<Result<PathConnection>> connect(std::vector<nvme::Uri> uris) {
+        keeper_ = std::make_unique<Keeper>(
+            clock_, std::move(uris), options_, *events_, kSecond, [] {}, life_);
+        auto connections = keeper_->connect();
+        EXPECT_TRUE(connections);
+        return std::move(*connections);
+    }
+    [[nodiscard]] static bool wait_until(const std::function<bool()>& done) {
+        for (int i = 0; i < 10'000 && !done(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return done();
+    }
+    [[nodiscard]] bool waits(std::size_t path) { return keeper_->news().connection_waits(path); }
+    [[nodiscard]] std::vector<record::EventKind> kinds() const {
+        std::vector<record::EventKind> found;
+        for (const record::Event& event : events_->events()) {
+            found.push_back(event.kind);
+        }
+        return found;
+    }
+
+    SystemClock clock_;
+    nvme::ControllerOptions options_;
+    LifeOptions life_;
+    std::unique_ptr<live::EventLog> events_ = std::make_unique<live::EventLog>();
+    std::unique_ptr<Keeper> keeper_;
+};
+
+using record::EventKind;
+
+TEST_F(KeeperTest, brings_a_path_back_whose_target_was_away) {
+    auto target = std::make_unique<OneTarget>();
+    const nvme::Uri uri = target->uri();
+    ASSERT_TRUE(connect({uri})[0]);
+    target.reset();
+    ASSERT_TRUE(wait_until([this] { return keeper_->news().life(0) == PathLife::connecting; }));
+    target = std::make_unique<OneTarget>(uri.port);
+    ASSERT_TRUE(wait_until([this] { return waits(0); }));
+    EXPECT_EQ(keeper_->news().life(0), PathLife::live);
+    const auto connection = keeper_->news().take_connection(0);
+    ASSERT_NE(connection, nullptr);
+    EXPECT_THAT(connection->queues, SizeIs(1));
+    EXPECT_EQ(connection->facts.limits.size, 1U << 20);
+    EXPECT_EQ(kinds().front(), EventKind::lost);
+    EXPECT_EQ(kinds().back(), EventKind::connected);
+}
+
+TEST_F(KeeperTest, takes_a_path_in_that_was_not_there_at_the_start) {
+    const OneTarget here;
+    auto there = std::make_unique<OneTarget>();
+    const nvme::Uri uri = there->uri();
+    there.reset();
+    const auto connections = connect({here.uri(), uri});
+    ASSERT_TRUE(connections[0]);
+    ASSERT_FALSE(connections[1]);
+    EXPECT_EQ(keeper_->news().life(1), PathLife::connecting);
+    there = std::make_unique<OneTarget>(uri.port);
+    ASSERT_TRUE(wait_until([this] { return waits(1); }));
+    EXPECT_EQ(keeper_->news().life(0), PathLife::live);
+}
+
+TEST_F(KeeperTest, connects_anew_what_the_io_thread_has_lost) {
+    const OneTarget target;
+    ASSERT_TRUE(connect({target.uri()})[0]);
+    keeper_->report_lost(0, "an I/O connection broke");
+    ASSERT_TRUE(wait_until([this] { return waits(0); }));
+    EXPECT_THAT(events_->events().front().text, HasSubstr("an I/O connection broke"));
+}
+
+/// It is about the queues before, which the I/O thread still has.
+TEST_F(KeeperTest, ignores_a_late_report) {
+    const OneTarget target;
+    ASSERT_TRUE(connect({target.uri()})[0]);
+    keeper_->report_lost(0, "an I/O connection broke");
+    ASSERT_TRUE(wait_until([this] { return waits(0); }));
+    keeper_->report_lost(0, "another one broke");
+    const std::uint32_t reports = keeper_->news().state_reports(0);
+    keeper_->refresh_state(0); // whose answer comes after the report was looked at
+    ASSERT_TRUE(wait_until([this, reports] { return keeper_->news().state_reports(0) != reports; }));
+    EXPECT_TRUE(waits(0));
+    EXPECT_EQ(keeper_->news().hand_overs(0), 1U);
+}
+
+TEST_F(KeeperTest, answers_a_request_for_the_state) {
+    const OneTarget target;
+    ASSERT_TRUE(connect({target.uri()})[0]);
+    const std::uint32_t reports = keeper_->news().state_reports(0);
+    keeper_->refresh_state(0);
+    EXPECT_TRUE(wait_until([this, reports] { return keeper_->news().state_reports(0) > reports; }));
+}
+
+TEST_F(KeeperTest, a_device_that_is_not_the_jobs_is_no_path) {
+    const OneTarget target;
+    const JobDevice other{
+        {DeviceIdentity::Kind::uuid, "11111111-2222-3333-4444-555555555555"}, 4096, 1 << 20};
+    keeper_ = std::make_unique<Keeper>(
+        clock_, std::vector{target.uri()}, options_, *events_, kSecond, [] {}, life_, other);
+    const auto connections = keeper_->connect();
+    ASSERT_TRUE(connections);
+    ASSERT_FALSE((*connections)[0]);
+    EXPECT_THAT((*connections)[0].error().text, HasSubstr("it leads to another device now"));
+}
+
+TEST_F(KeeperTest, a_name_that_nobody_knows_is_final) {
+    const OneTarget target;
+    nvme::Uri nowhere = target.uri();
+    nowhere.host = "no such host";
+    const auto connections = connect({nowhere, target.uri()});
+    EXPECT_FALSE(connections[0]);
+    EXPECT_TRUE(connections[1]);
+    EXPECT_EQ(keeper_->news().life(0), PathLife::gone);
+}
+
+/// Somebody who accepts connections and says nothing: an attempt is under way at any moment.
+TEST_F(KeeperTest, ends_while_a_path_is_being_connected) {
+    const UniqueFd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    auto address = net::resolve("127.0.0.1", 0)->front();
+    ASSERT_EQ(::bind(silent.get(), address.get(), address.length), 0);
+    ASSERT_EQ(::listen(silent.get(), 16), 0);
+    ASSERT_EQ(::getsockname(silent.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length), 0);
+    const OneTarget target;
+    nvme::Uri uri = target.uri();
+    uri.port = static_cast<std::uint16_t>(std::stoi(address.text().substr(address.text().rfind(':') + 1)));
+    options_.connect_timeout = kSecond;
+    const auto connections = connect({uri, target.uri()});
+    EXPECT_FALSE(connections[0]);
+    EXPECT_TRUE(connections[1]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    keeper_->stop();
+    EXPECT_EQ(keeper_->news().life(1), PathLife::live);
+}
+
+} // namespace
+} // namespace mpath::job
