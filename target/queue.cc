@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kEntriesBeforeConnect = 32;
 
-tl::unexpected<Fault> bad_field(std::size_t offset) {
+tl::unexpected<Fault> fault_in_field(std::size_t offset) {
     return tl::unexpected(Fault{FatalStatus::invalid_header_field, static_cast<std::uint32_t>(offset)});
 }
 
@@ -141,7 +141,7 @@ tl::expected<void, Fault> Queue::check_capsule(Command& command, std::uint32_t d
     const std::uint32_t room =
         role_ == Role::io && command.is_io ? subsystem_.options().in_capsule : nvme::kAdminInCapsuleSize;
     if (data > room || data != (in_capsule ? sgl.length.get() : 0U)) {
-        return bad_field(offsetof(nvme::CommonHeader, plen));
+        return fault_in_field(offsetof(nvme::CommonHeader, plen));
     }
     Status& status = command.plan.status;
     if (!status.ok()) {
@@ -213,20 +213,20 @@ void Queue::ask_for_data(std::uint16_t slot) {
 tl::expected<Payload, Fault> Queue::h2c_data(const nvme::H2cData& header, std::uint32_t data) {
     const OpenR2t* r2t = r2ts_.find(header.ttag);
     if (r2t == nullptr) {
-        return bad_field(offsetof(nvme::H2cData, ttag));
+        return fault_in_field(offsetof(nvme::H2cData, ttag));
     }
     if (r2t->cid != header.cccid) {
-        return bad_field(offsetof(nvme::H2cData, cccid));
+        return fault_in_field(offsetof(nvme::H2cData, cccid));
     }
     if (header.datal != data) {
-        return bad_field(offsetof(nvme::H2cData, datal));
+        return fault_in_field(offsetof(nvme::H2cData, datal));
     }
     if (header.datao != r2t->at || data > r2t->end - r2t->at) {
         return tl::unexpected(Fault{FatalStatus::data_out_of_range, 0});
     }
     const bool is_last = r2t->at + data == r2t->end;
     if (is_last != ((header.common.flags & nvme::pdu_flag::kLastPdu) != 0)) {
-        return bad_field(offsetof(nvme::CommonHeader, flags));
+        return fault_in_field(offsetof(nvme::CommonHeader, flags));
     }
     receiving_capsule_ = false;
     receiving_ = header.ttag;
