@@ -6,8 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "job/ask_once.h"
 #include "net/address.h"
-#include "net/async.h"
 #include "nvme/discovery.h"
 
 namespace mpath::job {
@@ -32,32 +32,11 @@ std::string key(const nvme::Uri& uri, const nvme::BriefOptions& options) {
 Result<std::vector<Answer>> ask(const Clock& clock, const std::vector<PathSpec>& paths,
                                 const nvme::BriefOptions& options) {
     static std::map<std::string, Answer> known; // fio sets jobs up one after the other, on one thread
-    auto reactor = net::make_reactor(clock, 64);
-    if (!reactor) {
-        return tl::unexpected<Error>(reactor.error());
-    }
-    std::size_t open = 0;
-    for (const PathSpec& path : paths) {
-        const auto [entry, fresh] =
-            known.try_emplace(key(path.uri, options), failure(EINPROGRESS, "not asked yet"));
-        if (fresh) {
-            ++open;
-            net::spawn<Answer>(nvme::discover(**reactor, path.uri.host, ports_to_ask(path.uri), options),
-                               [&open, &place = entry->second](Answer answer) {
-                                   place = std::move(answer);
-                                   --open;
-                               });
-        }
-    }
-    while (open > 0) {
-        (*reactor)->run(kSecond);
-    }
-    std::vector<Answer> answers;
-    answers.reserve(paths.size());
-    for (const PathSpec& path : paths) {
-        answers.push_back(known.at(key(path.uri, options)));
-    }
-    return answers;
+    return ask_once(
+        clock, known, paths, [&options](const PathSpec& path) { return key(path.uri, options); },
+        [&options](net::Reactor& reactor, const PathSpec& path) {
+            return nvme::discover(reactor, path.uri.host, ports_to_ask(path.uri), options);
+        });
 }
 
 /// What makes two paths one: where they go and what to.

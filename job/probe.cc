@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "net/async.h"
+#include "job/ask_once.h"
 
 namespace mpath::job {
 namespace {
@@ -34,32 +34,11 @@ std::string key(const nvme::Uri& uri, const nvme::ControllerOptions& options) {
 Result<std::vector<Facts>> probe(const Clock& clock, const std::vector<nvme::Uri>& paths,
                                  const nvme::ControllerOptions& options) {
     static std::map<std::string, Facts> known; // fio sets jobs up one after the other, on one thread
-    auto reactor = net::make_reactor(clock, 64);
-    if (!reactor) {
-        return tl::unexpected<Error>(reactor.error());
-    }
-    std::size_t open = 0;
-    for (const nvme::Uri& uri : paths) {
-        const auto [entry, fresh] =
-            known.try_emplace(key(uri, options), failure(EINPROGRESS, "not asked yet"));
-        if (fresh) {
-            ++open;
-            net::spawn<Facts>(probe_path(**reactor, uri, options),
-                              [&open, &place = entry->second](Facts facts) {
-                                  place = std::move(facts);
-                                  --open;
-                              });
-        }
-    }
-    while (open > 0) {
-        (*reactor)->run(kSecond);
-    }
-    std::vector<Facts> facts;
-    facts.reserve(paths.size());
-    for (const nvme::Uri& uri : paths) {
-        facts.push_back(known.at(key(uri, options)));
-    }
-    return facts;
+    return ask_once(
+        clock, known, paths, [&options](const nvme::Uri& uri) { return key(uri, options); },
+        [&options](net::Reactor& reactor, const nvme::Uri& uri) {
+            return probe_path(reactor, uri, options);
+        });
 }
 
 } // namespace mpath::job
