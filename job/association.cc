@@ -76,7 +76,6 @@ net::Task<int> Association::run(std::function<void(Result<PathConnection>)> firs
     if (up) {
         tell_device(connection->facts);
     } else if (!stopping_) {
-        refusal_ = connection.error().text; // for the job to tell
         begin_outage();
         refused(connection.error());
     }

@@ -144,11 +144,11 @@ TEST_F(FirstConnect, that_is_refused_is_tried_again_like_a_lost_one) {
     ASSERT_TRUE(first_);
     EXPECT_EQ(first_->error().code, EBUSY);
     EXPECT_EQ(life(), "connecting");
-    EXPECT_THAT(events(), IsEmpty()) << "the job tells of the first refusal, and the second is the same";
     run_to(20);
     EXPECT_EQ(life(), "live");
     EXPECT_TRUE(news_.connection_waits(kPath));
-    EXPECT_THAT(events(), ElementsAre("20 connected: after 20.0 s and 2 attempts"));
+    EXPECT_THAT(events(), ElementsAre("0 refused: the target is out of controllers",
+                                      "20 connected: after 20.0 s and 2 attempts"));
 }
 
 TEST_F(FirstConnect, that_is_refused_for_good_is_not_tried_again) {
@@ -157,7 +157,8 @@ TEST_F(FirstConnect, that_is_refused_for_good_is_not_tried_again) {
     EXPECT_EQ(life(), "gone");
     run_to(1000);
     EXPECT_EQ(connector_.begun.size(), 1U);
-    EXPECT_THAT(events(), ElementsAre("0 given_up: given up: what the target says is final"));
+    EXPECT_THAT(events(), ElementsAre("0 refused: the target has no such subsystem",
+                                      "0 given_up: given up: what the target says is final"));
 }
 
 // ---- attempts, and the end of them: the seconds after the loss

@@ -4,8 +4,10 @@
 
 #include <sys/socket.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <string>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -172,23 +174,56 @@ TEST_F(KeeperTest, a_name_that_nobody_knows_is_final) {
     EXPECT_EQ(keeper_->news().life(0), PathLife::gone);
 }
 
-/// Somebody who accepts connections and says nothing: an attempt is under way at any moment.
+/// Somebody who accepts connections and says nothing.
+class Mute {
+public:
+    Mute() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        auto address = net::resolve("127.0.0.1", 0)->front();
+        ::bind(socket_.get(), address.get(), address.length);
+        ::listen(socket_.get(), 64);
+        ::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length);
+        const std::string text = address.text();
+        port_ = static_cast<std::uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
+    }
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+
+private:
+    UniqueFd socket_;
+    std::uint16_t port_ = 0;
+};
+
 TEST_F(KeeperTest, ends_while_a_path_is_being_connected) {
-    const UniqueFd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    auto address = net::resolve("127.0.0.1", 0)->front();
-    ASSERT_EQ(::bind(silent.get(), address.get(), address.length), 0);
-    ASSERT_EQ(::listen(silent.get(), 16), 0);
-    ASSERT_EQ(::getsockname(silent.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.length), 0);
+    const Mute mute;
     const OneTarget target;
     nvme::Uri uri = target.uri();
-    uri.port = static_cast<std::uint16_t>(std::stoi(address.text().substr(address.text().rfind(':') + 1)));
+    uri.port = mute.port();
     options_.connect_timeout = kSecond;
     const auto connections = connect({uri, target.uri()});
     EXPECT_FALSE(connections[0]);
     EXPECT_TRUE(connections[1]);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50)); // an attempt is under way
     keeper_->stop();
     EXPECT_EQ(keeper_->news().life(1), PathLife::live);
+}
+
+/// The target drops who is silent for longer than the keep-alive timeout.
+TEST_F(KeeperTest, keeps_one_path_alive_while_another_hangs) {
+    const Mute mute;
+    const OneTarget target;
+    nvme::Uri uri = target.uri();
+    uri.port = mute.port();
+    options_.connect_timeout = 300 * kMillisecond;
+    options_.keep_alive_ms = 200;
+    std::atomic<int> intervals = 0;
+    keeper_ = std::make_unique<Keeper>(
+        clock_, std::vector{uri, target.uri()}, options_, *events_, 50 * kMillisecond,
+        [&intervals] { ++intervals; }, life_);
+    ASSERT_TRUE(keeper_->connect());
+    ASSERT_TRUE(wait_until([&intervals] { return intervals >= 20; }));
+    EXPECT_EQ(keeper_->news().life(0), PathLife::connecting);
+    EXPECT_EQ(keeper_->news().life(1), PathLife::live);
+    EXPECT_THAT(kinds(), testing::ElementsAre(EventKind::refused));
+    keeper_->stop();
 }
 
 } // namespace
