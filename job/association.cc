@@ -6,6 +6,8 @@
 namespace mpath::job {
 namespace {
 
+constexpr std::string_view kFinal = "given up: what the target says is final";
+
 double seconds(Nanoseconds time) {
     return static_cast<double>(time) / kSecond;
 }
@@ -76,8 +78,11 @@ net::Task<int> Association::run(std::function<void(Result<PathConnection>)> firs
     if (up) {
         tell_device(connection->facts);
     } else if (!stopping_) {
+        tell_refusal(connection.error());
         begin_outage();
-        refused(connection.error());
+        if (connection.error().final && state_ != AssociationState::gone) {
+            give_up(kFinal);
+        }
     }
     first(std::move(connection));
     while (!stopping_ && state_ != AssociationState::gone) {
@@ -133,7 +138,10 @@ net::Task<bool> Association::reconnect() {
             come_back(std::move(*connection));
             co_return true;
         }
-        refused(connection.error());
+        tell_refusal(connection.error());
+        if (connection.error().final) {
+            give_up(kFinal);
+        }
     }
     co_return false;
 }
@@ -216,16 +224,11 @@ void Association::fail_io() {
     place_.news.set_life(path_, PathLife::failing);
 }
 
-void Association::refused(const Error& error) {
-    if (state_ == AssociationState::gone) {
-        return;
-    }
+/// The same one after the other is told once.
+void Association::tell_refusal(const Error& error) {
     if (error.text != refusal_) {
         refusal_ = error.text;
         add_event(record::EventKind::refused, refusal_);
-    }
-    if (error.final) {
-        give_up("given up: what the target says is final");
     }
 }
 

@@ -84,7 +84,7 @@ private:
     void begin_outage();
     void end_outage();
     void fail_io();
-    void refused(const Error& error);
+    void tell_refusal(const Error& error);
     void come_back(PathConnection connection);
     void give_up(std::string_view text);
     void tell_device(const nvme::ControllerFacts& facts);
@@ -102,7 +102,7 @@ private:
 
     std::optional<ReconnectSchedule> outage_; ///< since the path was lost or refused
     std::optional<net::TimerQueue::Id> failing_timer_;
-    std::string refusal_;    ///< the last one, so that the same is told once
+    std::string refusal_;    ///< the last one told
     std::uint64_t size_ = 0; ///< of the device, as last told; 0: not known
 
     bool was_up_ = false;

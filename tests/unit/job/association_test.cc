@@ -161,6 +161,14 @@ TEST_F(FirstConnect, that_is_refused_for_good_is_not_tried_again) {
                                       "0 given_up: given up: what the target says is final"));
 }
 
+TEST_F(FirstConnect, that_is_refused_is_not_tried_again_with_ctrl_loss_tmo_0) {
+    life_.ctrl_loss_tmo = 0;
+    start({refuses(kForGood)});
+    EXPECT_EQ(life(), "gone");
+    EXPECT_THAT(events(), ElementsAre("0 refused: the target has no such subsystem",
+                                      "0 given_up: given up at once (ctrl_loss_tmo=0)"));
+}
+
 // ---- attempts, and the end of them: the seconds after the loss
 
 struct Timetable {
