@@ -1,122 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // A path's life on a clock that stands still: what happens at which second.
-#include "job/association.h"
-
-#include <memory>
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/job/scripted_connector.h"
-#include "tests/unit/job/virtual_reactor.h"
+#include "tests/unit/job/association_fixture.h"
 
 namespace mpath::job::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using Lines = std::vector<std::string>;
-
-const Error kNobodyThere{ECONNREFUSED, "127.0.0.1:4420: connection refused"};
-const Error kBusy{EBUSY, "the target is out of controllers"};
-const Error kForGood{ENODEV, "the target has no such subsystem", true};
-constexpr std::uint16_t kPath = 0;
-
-Attempt connects(Nanoseconds after = 0) {
-    return {after, {0, {}}};
-}
-Attempt refuses(const Error& error = kNobodyThere) {
-    return {0, error};
-}
-Attempt hangs(Nanoseconds time) {
-    return {time, {ETIMEDOUT, "no answer"}};
-}
-
-std::string_view life_text(PathLife life) {
-    switch (life) {
-    case PathLife::live:
-        return "live";
-    case PathLife::connecting:
-        return "connecting";
-    case PathLife::failing:
-        return "failing";
-    case PathLife::gone:
-        return "gone";
-    }
-    return "?";
-}
-
-class AssociationTest : public testing::Test {
-protected:
-    AssociationTest() {
-        connector_.script.facts.limits.size = 1 << 20;
-        connector_.script.facts.limits.block_size = 512;
-        connector_.script.facts.address = "127.0.0.1:4420";
-    }
-    ~AssociationTest() override {
-        if (association_) {
-            stop();
-        }
-    }
-
-    void start(std::deque<Attempt> attempts) {
-        connector_.then(std::move(attempts));
-        association_ = std::make_unique<Association>(place_, connector_, kPath);
-        association_->start([this](Result<PathConnection> first) { first_.emplace(std::move(first)); });
-        begin_ = clock_.now();
-    }
-    /// Connected, and lost at this moment: the zero of the seconds that follow.
-    void start_and_lose(std::deque<Attempt> then) {
-        start({connects()});
-        connector_.then(std::move(then));
-        reactor_.run_to(begin_ + kSecond);
-        connector_.begun.clear();
-        begin_ = clock_.now();
-        connector_.script.lose("it broke");
-    }
-    void run_to(Nanoseconds second) { reactor_.run_to(begin_ + second * kSecond); }
-    void stop() {
-        association_->stop([this] { stopped_ = true; });
-        const Nanoseconds patience = clock_.now() + kSecond;
-        while (!stopped_ && clock_.now() < patience) {
-            reactor_.run(kMillisecond);
-        }
-        EXPECT_TRUE(stopped_);
-        association_.reset();
-    }
-
-    /// "10 refused: …": the events, with the second of each.
-    [[nodiscard]] Lines events() const {
-        Lines lines;
-        for (const record::Event& event : events_->events()) {
-            lines.push_back(fmt::format("{} {}: {}", (event.monotonic - begin_) / kSecond,
-                                        to_string(event.kind), event.text));
-        }
-        return lines;
-    }
-    [[nodiscard]] std::vector<std::uint64_t> attempts() const {
-        std::vector<std::uint64_t> seconds;
-        for (const Nanoseconds at : connector_.begun) {
-            seconds.push_back((at - begin_) / kSecond);
-        }
-        return seconds;
-    }
-    [[nodiscard]] std::string_view life() const { return life_text(news_.life(kPath)); }
-
-    FakeClock clock_;
-    VirtualReactor reactor_{clock_};
-    PathNews news_{1};
-    std::unique_ptr<live::EventLog> events_ = std::make_unique<live::EventLog>();
-    LifeOptions life_;
-    std::optional<JobDevice> device_;
-    AssociationPlace place_{reactor_, news_, *events_, life_, device_};
-    ScriptedConnector connector_{reactor_, {}};
-    std::unique_ptr<Association> association_;
-    std::optional<Result<PathConnection>> first_;
-    Nanoseconds begin_ = 0;
-    bool stopped_ = false;
-};
 
 using FirstConnect = AssociationTest;
 using Loss = AssociationTest;
@@ -168,65 +61,6 @@ TEST_F(FirstConnect, that_is_refused_is_not_tried_again_with_ctrl_loss_tmo_0) {
     EXPECT_THAT(events(), ElementsAre("0 refused: the target has no such subsystem",
                                       "0 given_up: given up at once (ctrl_loss_tmo=0)"));
 }
-
-// ---- attempts, and the end of them: the seconds after the loss
-
-struct Timetable {
-    const char* name;
-    std::uint64_t reconnect_delay;
-    std::optional<std::uint64_t> ctrl_loss_tmo;
-    std::optional<std::uint64_t> fast_io_fail_tmo;
-    std::uint64_t attempt_takes; ///< and fails
-    std::vector<std::uint64_t> attempts;
-    std::optional<std::uint64_t> failing;
-    std::optional<std::uint64_t> gone;
-};
-
-class Timetables : public AssociationTest, public testing::WithParamInterface<Timetable> {};
-
-TEST_P(Timetables, are_kept_to_the_second) {
-    const Timetable& row = GetParam();
-    life_.reconnect_delay = row.reconnect_delay * kSecond;
-    life_.ctrl_loss_tmo.reset();
-    if (row.ctrl_loss_tmo) {
-        life_.ctrl_loss_tmo = *row.ctrl_loss_tmo * kSecond;
-    }
-    if (row.fast_io_fail_tmo) {
-        life_.fast_io_fail_tmo = *row.fast_io_fail_tmo * kSecond;
-    }
-    start_and_lose({{row.attempt_takes * kSecond, kNobodyThere}});
-    std::optional<std::uint64_t> failing;
-    std::optional<std::uint64_t> gone;
-    for (std::uint64_t second = 0; second <= 100; ++second) {
-        run_to(second);
-        if (life() == "failing" && !failing) {
-            failing = second;
-        }
-        if (life() == "gone" && !gone) {
-            gone = second;
-        }
-    }
-    EXPECT_EQ(attempts(), row.attempts);
-    EXPECT_EQ(failing, row.failing);
-    EXPECT_EQ(gone, row.gone);
-}
-
-constexpr auto kOff = std::nullopt;
-INSTANTIATE_TEST_SUITE_P(
-    Rows, Timetables,
-    testing::Values(Timetable{"delay_10_loss_30", 10, 30, kOff, 0, {10, 20, 30}, kOff, 30},
-                    Timetable{"loss_rounded_up", 4, 10, kOff, 0, {4, 8, 12}, kOff, 12},
-                    Timetable{"loss_below_the_delay", 10, 3, kOff, 0, {10}, kOff, 10},
-                    Timetable{"loss_0", 10, 0, kOff, 0, {}, kOff, 0},
-                    Timetable{"loss_0_and_fast_fail", 10, 0, 5, 0, {}, kOff, 0},
-                    Timetable{"for_ever", 25, kOff, kOff, 0, {25, 50, 75, 100}, kOff, kOff},
-                    Timetable{"fast_fail_between", 10, 30, 15, 0, {10, 20, 30}, 15, 30},
-                    Timetable{"fast_fail_at_once", 10, 30, 0, 0, {10, 20, 30}, 0, 30},
-                    Timetable{"fast_fail_for_ever", 30, kOff, 50, 0, {30, 60, 90}, 50, kOff},
-                    Timetable{"fast_fail_after_the_end", 10, 20, 60, 0, {10, 20}, kOff, 20},
-                    Timetable{"attempts_that_hang", 10, 60, kOff, 10, {10, 30, 50}, kOff, 60},
-                    Timetable{"fast_fail_during_an_attempt", 10, 30, 12, 7, {10, 27}, 12, 34}),
-    [](const auto& row) { return row.param.name; });
 
 // ---- loss
 
