@@ -50,6 +50,20 @@ nvme::ControllerOptions controller_options(const Load& load) {
     return options;
 }
 
+/// A path in trouble ends the benchmark.
+class NoCare final : public job::PathCare {
+public:
+    void report_lost(std::uint16_t /*path*/, std::string cause) override { die(cause); }
+    void refresh_state(std::uint16_t /*path*/) override { die("the state of a path changed"); }
+    void reattach(std::uint16_t /*path*/, job::PathConnection /*connection*/) override {}
+
+private:
+    static void die(const std::string& cause) {
+        fmt::print(stderr, "bench-instructions: {}\n", cause);
+        std::exit(1);
+    }
+};
+
 /// One job's worth of engine, its paths connected.
 class Bench {
 public:
@@ -61,9 +75,10 @@ public:
             description.paths.push_back({path, path});
         }
         live::JobSlot& slot = *value_or_die(block_.add_job(description));
-        engine_ =
-            std::make_unique<job::IoEngine>(clock_, *reactor_, slot, news_, terminate_, load.depth, kSecond,
-                                            value_or_die(multipath::make_io_policy("round-robin")));
+        job::EngineOptions options;
+        options.iodepth = load.depth;
+        engine_ = std::make_unique<job::IoEngine>(clock_, *reactor_, slot, news_, care_, terminate_, options,
+                                                  value_or_die(multipath::make_io_policy("round-robin")));
         for (const std::string& path : load.paths) {
             add_path(path);
         }
@@ -126,6 +141,7 @@ private:
     live::ControlBlock block_ = value_or_die(live::ControlBlock::create());
     std::unique_ptr<net::Reactor> reactor_ = value_or_die(net::make_reactor(clock_, 64));
     job::PathNews news_{load_.paths.size()};
+    NoCare care_;
     bool terminate_ = false;
     std::unique_ptr<job::IoEngine> engine_;
     std::vector<std::unique_ptr<nvme::Controller>> controllers_;

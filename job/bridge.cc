@@ -12,6 +12,7 @@
 #include "multipath/failure.h"
 
 using mpath::Error;
+using mpath::kSecond;
 using mpath::Result;
 using mpath::job::FioJob;
 using mpath::job::Job;
@@ -52,6 +53,11 @@ std::optional<std::string> text_or_none(const char* text) {
     return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
+/// nvme-cli's way to say "no limit" is a negative number.
+std::optional<mpath::Nanoseconds> seconds_or_none(std::int32_t seconds) {
+    return seconds < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(seconds) * mpath::kSecond);
+}
+
 std::string policy_name(std::uint32_t policy) {
     switch (policy) {
     case MPATH_QUEUE_DEPTH:
@@ -76,6 +82,15 @@ Options options_from(const mpath_options& from) {
     options.nr_io_queues = static_cast<std::uint16_t>(from.nr_io_queues);
     options.queue_size = static_cast<std::uint16_t>(from.queue_size);
     options.keep_alive_seconds = from.keep_alive_tmo;
+    options.life.reconnect_delay = from.reconnect_delay * kSecond;
+    options.life.ctrl_loss_tmo = seconds_or_none(from.ctrl_loss_tmo);
+    options.life.fast_io_fail_tmo = seconds_or_none(from.fast_io_fail_tmo);
+    options.io_timeout = from.io_timeout_ns;
+    if (from.retry_hold != MPATH_HOLD_BY_VERIFY) {
+        options.hold_writes = from.retry_hold == MPATH_HOLD_KATO;
+    }
+    options.dnr_fails_over = from.dnr == MPATH_DNR_FAILOVER;
+    options.fault_log = text_or_none(from.fault_log);
     options.pdu.header_digest = from.hdr_digest;
     options.pdu.data_digest = from.data_digest;
     options.pdu.hpda = static_cast<std::uint8_t>(from.hpda);

@@ -21,7 +21,6 @@ constexpr Nanoseconds kLongestUnsent = 20 * kMicrosecond;
 constexpr std::uint32_t kManyOutstanding = 8;
 constexpr Nanoseconds kLookInterval = 8 * kMicrosecond;
 
-constexpr Nanoseconds kLookAtTerminate = 100 * kMillisecond;
 constexpr Nanoseconds kPatienceAfterTerminate = 5 * kSecond;
 
 /// One read in so many is looked at for being all zero.
@@ -47,13 +46,14 @@ void clear(Counters& counters) noexcept {
 
 } // namespace
 
-IoEngine::IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, const PathNews& news,
-                   const volatile bool& terminate, std::uint32_t iodepth, Nanoseconds interval,
+IoEngine::IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, PathNews& news,
+                   PathCare& care, const volatile bool& terminate, const EngineOptions& options,
                    std::unique_ptr<multipath::IoPolicy> policy)
-    : clock_(clock), reactor_(reactor), slot_(slot), news_(news), terminate_(terminate),
-      paths_(std::move(policy)), requests_(iodepth), interval_(interval) {
-    events_.reserve(iodepth);
-    for (std::uint32_t i = 0; i < iodepth; ++i) {
+    : clock_(clock), reactor_(reactor), slot_(slot), news_(news), care_(care), terminate_(terminate),
+      paths_(std::move(policy), *this, options.retry), gaps_(slot.events), requests_(options.iodepth),
+      interval_(options.interval), io_timeout_(options.io_timeout) {
+    events_.reserve(options.iodepth);
+    for (std::uint32_t i = 0; i < options.iodepth; ++i) {
         requests_[i].index = i;
     }
     usage_before_ = thread_usage();
@@ -67,6 +67,9 @@ void IoEngine::add_path(std::string name, std::unique_ptr<Path> path) {
     path_slots_.push_back(&slot);
     owned_paths_.push_back(std::move(path));
     traffic_before_.emplace_back();
+    state_reports_.push_back(news_.state_reports(state_reports_.size()));
+    loss_known_.push_back(false);
+    gaps_.add_path();
 }
 
 // ---- the way in
@@ -87,7 +90,9 @@ void IoEngine::queue(std::uint32_t index, Operation operation, std::byte* buffer
     if (unsent_++ == 0) {
         unsent_since_ = request.queued_at;
     }
-    ++outstanding_;
+    if (outstanding_++ == 0) {
+        gaps_.begin(request.queued_at);
+    }
     paths_.submit(request);
     if (request.path != multipath::kUnassigned) {
         record::on_dispatch(path_slots_[request.path]->counters, request.queued_at);
@@ -110,9 +115,7 @@ void IoEngine::flush() noexcept {
 // ---- the way out
 
 std::uint32_t IoEngine::getevents(std::uint32_t min, std::uint32_t max) noexcept {
-    if (news_.generation() != news_seen_) {
-        take_news();
-    }
+    look_after_paths();
     events_.clear();
     take_finished(max);
     if (events_.empty() && min == 0) {
@@ -143,7 +146,8 @@ void IoEngine::wait_for_arrivals() noexcept {
             __builtin_ia32_pause();
         }
     }
-    look(kLookAtTerminate);
+    look(patience());
+    look_after_paths();
     if (terminate_) {
         const Nanoseconds now = clock_.now();
         if (give_up_at_ == 0) {
@@ -156,6 +160,7 @@ void IoEngine::wait_for_arrivals() noexcept {
 
 void IoEngine::give_up() noexcept {
     gave_up_ = true;
+    paths_.give_up(clock_.now());
     for (const auto& path : owned_paths_) {
         path->close({ECANCELED, "the job was told to end and its I/O did not come back in time"});
     }
@@ -174,24 +179,41 @@ void IoEngine::look(Nanoseconds max_wait) noexcept {
 void IoEngine::collect() noexcept {
     RequestList arrived;
     paths_.collect(reactor_.arrival(), arrived);
+    if (!arrived.empty()) {
+        gaps_.note(reactor_.arrival());
+    }
     while (Request* request = arrived.pop()) {
         --outstanding_;
         if (request->path != multipath::kUnassigned) {
-            record::PathCounters& counters = path_slots_[request->path]->counters;
-            if (request->waited > 0) {
-                record::on_wait_end(counters, request->waited);
-            }
-            record::on_return(counters, request->completed_at);
-            if (request->error_class != ErrorClass::none) {
-                record::on_error(counters, request->error_class);
-            }
+            end_attempt(*request);
+        }
+        if (request->trouble.happened) {
+            end_trouble(*request);
+        }
+        if (request->error_class == ErrorClass::no_path) {
+            record::on_no_path(slot_.counters);
         }
         if (request->error != 0) {
             request->error = gave_up_ ? ECANCELED : request->error;
-        } else if (request->operation == Operation::read && ++reads_seen_ % kZeroSampling == 0) {
-            sample_zeroes(*request);
+        } else {
+            gaps_.completed(request->path, request->completed_at);
+            if (request->operation == Operation::read && ++reads_seen_ % kZeroSampling == 0) {
+                sample_zeroes(*request);
+            }
         }
         finished_.push(*request);
+    }
+}
+
+/// Takes an I/O off the path that carried it.
+void IoEngine::end_attempt(Request& request) noexcept {
+    record::PathCounters& counters = path_slots_[request.path]->counters;
+    if (request.waited > 0) {
+        record::on_wait_end(counters, request.waited);
+    }
+    record::on_return(counters, request.completed_at);
+    if (request.error_class != ErrorClass::none) {
+        record::on_error(counters, request.error_class);
     }
 }
 
@@ -273,36 +295,6 @@ void IoEngine::publish() noexcept {
     counters.voluntary_switches.set(usage.voluntary_switches - usage_before_.voluntary_switches);
     counters.involuntary_switches.set(usage.involuntary_switches - usage_before_.involuntary_switches);
     counters.system_calls.set(reactor_.system_calls() - system_calls_before_);
-}
-
-// ---- paths that change
-
-void IoEngine::take_news() noexcept {
-    news_seen_ = news_.generation();
-    bool changed = false;
-    for (std::size_t i = 0; i < owned_paths_.size(); ++i) {
-        Path& path = *owned_paths_[i];
-        if (!path.live()) {
-            continue; // never connected, or lost: it has no state
-        }
-        if (news_.life(i) != PathLife::live) {
-            path.close({ECONNRESET, "the controller was lost"});
-            changed = true;
-        } else if (path.state() != news_.state(i)) {
-            path.set_state(news_.state(i));
-            path_slots_[i]->set_state(news_.state(i));
-            changed = true;
-        }
-    }
-    // Only then: policies begin anew, and the kernel's do so at a change, not at every look.
-    if (changed) {
-        paths_.path_changed();
-    }
-}
-
-void IoEngine::on_path_lost(std::uint16_t index, const Error& error) noexcept {
-    slot_.events.add(clock_.now(), clock_.utc(), index, record::EventKind::lost, error.text);
-    paths_.path_changed();
 }
 
 void IoEngine::close() noexcept {

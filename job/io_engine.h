@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // What a job's I/O thread does: takes I/Os, sends them in batches, hands completions out and counts.
-// Nothing here allocates, locks or formats once the paths are added.
+// Nothing here allocates, locks or formats once the paths are added, unless one of them is in trouble.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "job/failover_gaps.h"
+#include "job/path_care.h"
 #include "job/path_news.h"
 #include "live/job_slot.h"
 #include "multipath/path_set.h"
@@ -18,12 +20,18 @@
 
 namespace mpath::job {
 
-class IoEngine final : private PathListener {
+struct EngineOptions {
+    std::uint32_t iodepth = 1;
+    Nanoseconds interval = kSecond;        ///< how often publish() is called
+    Nanoseconds io_timeout = 30 * kSecond; ///< of one attempt; it ends the path's connections. 0: none
+    multipath::RetryRules retry{};
+};
+
+class IoEngine final : private PathListener, private multipath::RetryListener {
 public:
-    /// All references outlive the engine. `terminate` may be set by anybody at any time. Every `interval`,
-    /// publish() is called.
-    IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, const PathNews& news,
-             const volatile bool& terminate, std::uint32_t iodepth, Nanoseconds interval,
+    /// All references outlive the engine. `terminate` may be set by anybody at any time.
+    IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, PathNews& news, PathCare& care,
+             const volatile bool& terminate, const EngineOptions& options,
              std::unique_ptr<multipath::IoPolicy> policy);
     ~IoEngine() override;
 
@@ -32,7 +40,7 @@ public:
     [[nodiscard]] RequestList& completions() noexcept { return paths_.arrivals(); }
     /// In the order of the slot's paths; all of them before the first queue().
     void add_path(std::string name, std::unique_ptr<Path> path);
-    void set_filter(multipath::StateFilter filter) noexcept { paths_.set_filter(filter); }
+    [[nodiscard]] multipath::PathSet& paths() noexcept { return paths_; }
     [[nodiscard]] const multipath::PathSet& paths() const noexcept { return paths_; }
 
     void queue(std::uint32_t index, Operation operation, std::byte* buffer, std::uint64_t offset,
@@ -64,8 +72,22 @@ private:
     };
 
     static ThreadUsage thread_usage() noexcept;
+    void end_attempt(Request& request) noexcept;
+    void end_trouble(Request& request) noexcept;
+
+    // What changes (io_engine_paths.cc).
     void on_path_lost(std::uint16_t index, const Error& error) noexcept override;
+    void on_attempt_failed(Request& request) noexcept override;
+    void on_sent_again(Request& request) noexcept override;
+    void on_hold_end(Request& request, Nanoseconds now) noexcept override;
+    void on_exposed(std::uint16_t path) noexcept override;
+    void on_state_refused(std::uint16_t path) noexcept override;
     void take_news() noexcept;
+    void take_news_of(std::uint16_t index) noexcept;
+    void lose(std::uint16_t index, const std::string& cause) noexcept;
+    void look_after_paths() noexcept;
+    void check_deadlines(Nanoseconds now) noexcept;
+    [[nodiscard]] Nanoseconds patience() const noexcept;
     void flush() noexcept;
     void wait_for_arrivals() noexcept;
     void look(Nanoseconds max_wait) noexcept;
@@ -77,12 +99,18 @@ private:
     const Clock& clock_;
     net::Reactor& reactor_;
     live::JobSlot& slot_;
-    const PathNews& news_;
+    PathNews& news_;
+    PathCare& care_;
     std::uint32_t news_seen_ = 0;
+    bool paths_changed_ = false; ///< and the path set does not know yet
+    bool returning_ = false;     ///< a path has new connections, but is not closed yet
     const volatile bool& terminate_;
     multipath::PathSet paths_;
     std::vector<std::unique_ptr<Path>> owned_paths_;
     std::vector<live::PathSlot*> path_slots_;
+    std::vector<std::uint32_t> state_reports_; ///< of each path, as last taken
+    std::vector<bool> loss_known_;             ///< of each path: which event tells of its loss
+    FailoverGaps gaps_;
     std::vector<Request> requests_;
 
     RequestList finished_; ///< completed, not yet handed out
@@ -99,6 +127,8 @@ private:
 
     Nanoseconds interval_;
     Nanoseconds publish_at_ = 0;
+    Nanoseconds io_timeout_;
+    Nanoseconds deadlines_checked_at_ = 0;
     std::uint32_t reads_seen_ = 0;
     std::vector<PathTraffic> traffic_before_; ///< at the last reset
     ThreadUsage usage_before_;

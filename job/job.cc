@@ -8,7 +8,6 @@
 #include "job/mounted_device.h"
 #include "job/probe.h"
 #include "nvme/host.h"
-#include "nvme/io_path.h"
 
 namespace mpath::job {
 namespace {
@@ -280,11 +279,13 @@ Result<void> Job::start(const volatile bool& terminate) {
         uris.push_back(path.uri);
     }
     keeper_ = std::make_unique<Keeper>(
-        clock_, std::move(uris), controller_options_, slot_->events, options_.interval, [this] {
+        clock_, std::move(uris), controller_options_, slot_->events, options_.interval,
+        [this] {
             if (Recorder* recorder = active_recorder_.load(std::memory_order_acquire)) {
                 recorder->checkpoint();
             }
-        });
+        },
+        options_.life, JobDevice{identity_, limits_.block_size, limits_.size});
     auto connections = keeper_->connect();
     if (!connections) {
         return tl::unexpected<Error>(connections.error());
@@ -297,62 +298,100 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
     if (!policy) {
         return tl::unexpected<Error>(policy.error());
     }
-    engine_ = std::make_unique<IoEngine>(clock_, *reactor_, *slot_, keeper_->news(), terminate,
-                                         fio_job_.iodepth, options_.interval, std::move(*policy));
-    engine_->set_filter(filter_);
+    EngineOptions engine;
+    engine.iodepth = fio_job_.iodepth;
+    engine.interval = options_.interval;
+    engine.io_timeout = options_.io_timeout;
+    engine.retry.dnr_fails_over = options_.dnr_fails_over;
+    PathCare& care = *this;
+    engine_ = std::make_unique<IoEngine>(clock_, *reactor_, *slot_, keeper_->news(), care, terminate, engine,
+                                         std::move(*policy));
+    engine_->paths().set_filter(filter_);
     std::vector<Error> errors;
+    std::vector<std::optional<nvme::ControllerFacts>> facts;
     for (std::size_t i = 0; i < connections.size(); ++i) {
         Result<PathConnection>& connection = connections[i];
-        if (connection && connection->facts.identity != identity_) {
-            connection = failure(ENODEV, "it leads to another device now ({}, before {})",
-                                 connection->facts.identity.text(), identity_.text());
-        }
+        facts.push_back(connection ? std::optional(connection->facts) : std::nullopt);
         if (!connection) {
             const Error error = with_association_count(connection.error(), block_.get(), 0);
             errors.push_back({error.code, fmt::format("path {}: {}", path_names_[i], error.text)});
         }
-        attach_path(static_cast<std::uint16_t>(i), connection,
-                    connection ? std::move(connection->queues) : std::vector<nvme::ConnectedQueue>{});
+        add_path(static_cast<std::uint16_t>(i), std::move(connection));
     }
     if (const std::size_t usable = engine_->paths().usable(); usable < options_.min_paths) {
         return tl::unexpected<Error>(too_few_paths(usable, errors));
     }
-    return options_.log_prefix ? start_record(connections) : Result<void>{};
+    return options_.log_prefix ? start_record(facts) : Result<void>{};
 }
 
-void Job::attach_path(std::uint16_t index, const Result<PathConnection>& connection,
-                      std::vector<nvme::ConnectedQueue> queues) {
+/// One that could not be connected is there all the same: the keeper goes on trying.
+void Job::add_path(std::uint16_t index, Result<PathConnection> connection) {
     const nvme::WriteOptions writes{fio_job_.syncs_writes, options_.write_zeroes};
-    auto path = std::make_unique<nvme::IoPath>(index, paths_[index].uri.nsid,
-                                               connection ? connection->facts.limits : limits_, writes,
+    auto path = std::make_unique<nvme::IoPath>(index, paths_[index].uri.nsid, limits_, writes,
                                                engine_->completions(), engine_->listener());
-    if (connection) {
-        path->set_state(connection->facts.state);
-        slot_->path(index).set_state(connection->facts.state);
-        for (const nvme::ConnectedQueue& queue : queues) {
-            sockets_.push_back(
-                {index, queue.parameters.id, queue.socket.get(), socket_cookie(queue.socket.get())});
-        }
-        path->attach(*reactor_, std::move(queues));
-    } else {
-        slot_->events.add(clock_.now(), clock_.utc(), index, record::EventKind::refused,
-                          connection.error().text);
-    }
+    io_paths_.push_back(path.get());
     engine_->add_path(path_names_[index], std::move(path));
+    if (connection) {
+        const std::vector<PathSocket> sockets = connect_path(index, std::move(*connection));
+        sockets_.insert(sockets_.end(), sockets.begin(), sockets.end());
+    }
 }
 
-Result<void> Job::start_record(const std::vector<Result<PathConnection>>& connections) {
+std::vector<PathSocket> Job::connect_path(std::uint16_t index, PathConnection connection) {
+    const nvme::ControllerFacts& facts = connection.facts;
+    std::vector<PathSocket> sockets;
+    for (const nvme::ConnectedQueue& queue : connection.queues) {
+        sockets.push_back(
+            {index, queue.parameters.id, queue.socket.get(), socket_cookie(queue.socket.get())});
+    }
+    nvme::IoPath& path = *io_paths_[index];
+    path.set_limits(facts.limits);
+    path.set_retry_delays(facts.retry_delays);
+    path.set_state(facts.state);
+    slot_->path(index).set_state(facts.state);
+    engine_->paths().set_reports_state(index, facts.ana_reporting);
+    engine_->paths().set_write_hold(index, write_hold(facts));
+    path.attach(*reactor_, std::move(connection.queues));
+    return sockets;
+}
+
+/// When a target must have noticed that an association is lost, and have done with its commands: three
+/// keep-alive timeouts where any traffic counts as a sign of life, otherwise two, and the time it asks for
+/// (NVM Express TP4129).
+Nanoseconds Job::write_hold(const nvme::ControllerFacts& facts) const {
+    if (!options_.hold_writes.value_or(fio_job_.verify.has_value())) {
+        return 0;
+    }
+    const Nanoseconds timeout = facts.keep_alive_ms * kMillisecond;
+    return timeout == 0 ? 0 : timeout * (facts.traffic_based_keep_alive ? 3 : 2) + facts.command_quiesce_time;
+}
+
+void Job::report_lost(std::uint16_t path, std::string cause) {
+    keeper_->report_lost(path, std::move(cause));
+}
+
+void Job::refresh_state(std::uint16_t path) {
+    keeper_->refresh_state(path);
+}
+
+void Job::reattach(std::uint16_t path, PathConnection connection) {
+    const std::vector<PathSocket> sockets = connect_path(path, std::move(connection));
+    if (recorder_) {
+        recorder_->replace_sockets(path, sockets);
+    }
+}
+
+Result<void> Job::start_record(const std::vector<std::optional<nvme::ControllerFacts>>& facts) {
     record::Conditions conditions = job_conditions(fio_job_, engine_->paths().policy(),
                                                    controller_options_.host.nqn, reactor_->backend());
     std::uint64_t associations = 0;
-    for (std::size_t i = 0; i < connections.size(); ++i) {
-        conditions.paths.push_back(
-            path_conditions(paths_[i], connections[i] ? &connections[i]->facts : nullptr));
-        associations += connections[i] ? 1 : 0;
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+        conditions.paths.push_back(path_conditions(paths_[i], facts[i] ? &*facts[i] : nullptr));
+        associations += facts[i] ? 1 : 0;
     }
     conditions.associations = associations;
-    auto recorder =
-        Recorder::create(clock_, *options_.log_prefix, *slot_, std::move(conditions), std::move(sockets_));
+    auto recorder = Recorder::create(clock_, *options_.log_prefix, *slot_, std::move(conditions),
+                                     std::move(sockets_), options_.fault_log);
     if (!recorder) {
         return tl::unexpected<Error>(recorder.error());
     }
@@ -375,6 +414,7 @@ Result<void> Job::stop() {
     active_recorder_ = nullptr;
     Result<void> recorded = recorder_ ? recorder_->finish() : Result<void>{};
     recorder_.reset();
+    io_paths_.clear();
     engine_.reset();
     reactor_.reset();
     keeper_.reset();

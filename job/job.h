@@ -23,16 +23,17 @@
 #include "job/recorder.h"
 #include "live/control_block.h"
 #include "nvme/controller_facts.h"
+#include "nvme/io_path.h"
 #include "path/device.h"
 
 namespace mpath::job {
 
-class Job {
+class Job final : private PathCare {
 public:
     static Result<std::unique_ptr<Job>> setup(Options options, FioJob fio_job);
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
-    ~Job();
+    ~Job() override;
 
     [[nodiscard]] const DeviceIdentity& identity() const noexcept { return identity_; }
     /// What holds on every path: the smallest size, trim only if all can.
@@ -58,9 +59,15 @@ private:
     Result<void> check_not_in_use() const;
     Result<void> add_slot(const std::vector<Result<nvme::ControllerFacts>>& facts);
     Result<void> attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate);
-    void attach_path(std::uint16_t index, const Result<PathConnection>& connection,
-                     std::vector<nvme::ConnectedQueue> queues);
-    Result<void> start_record(const std::vector<Result<PathConnection>>& connections);
+    void add_path(std::uint16_t index, Result<PathConnection> connection);
+    std::vector<PathSocket> connect_path(std::uint16_t index, PathConnection connection);
+    [[nodiscard]] Nanoseconds write_hold(const nvme::ControllerFacts& facts) const;
+
+    // PathCare
+    void report_lost(std::uint16_t path, std::string cause) override;
+    void refresh_state(std::uint16_t path) override;
+    void reattach(std::uint16_t path, PathConnection connection) override;
+    Result<void> start_record(const std::vector<std::optional<nvme::ControllerFacts>>& facts);
     [[nodiscard]] Error too_few_paths(std::size_t usable, const std::vector<Error>& errors) const;
 
     Options options_;
@@ -79,6 +86,7 @@ private:
     std::unique_ptr<Keeper> keeper_;
     std::unique_ptr<net::Reactor> reactor_;
     std::unique_ptr<IoEngine> engine_;
+    std::vector<nvme::IoPath*> io_paths_; ///< the engine's
     std::vector<PathSocket> sockets_;
     std::unique_ptr<Recorder> recorder_;
     std::atomic<Recorder*> active_recorder_{nullptr}; ///< for the keeper's thread

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "job/life_options.h"
 #include "net/socket_options.h"
 #include "nvme/pdu_options.h"
 
@@ -25,6 +26,11 @@ struct Options {
     std::uint16_t nr_io_queues = 1;
     std::uint16_t queue_size = 128;
     std::uint32_t keep_alive_seconds = 5;
+    LifeOptions life{};
+    Nanoseconds io_timeout = 30 * kSecond; ///< 0: none
+    std::optional<bool> hold_writes;       ///< nothing: if the job verifies
+    bool dnr_fails_over = false;
+    std::optional<std::string> fault_log;
     net::SocketOptions socket{};
     nvme::PduOptions pdu{};
     bool busy_poll = false;

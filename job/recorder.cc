@@ -96,11 +96,18 @@ Result<void> Recorder::finish() {
     return first_failure_;
 }
 
+void Recorder::replace_sockets(std::size_t path, const std::vector<PathSocket>& sockets) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(sockets_, [path](const PathSocket& socket) { return socket.path == path; });
+    sockets_.insert(sockets_.end(), sockets.begin(), sockets.end());
+}
+
 void Recorder::append_interval() {
     auto interval = sampler_.sample(clock_.now(), clock_.utc());
     if (!interval) {
         return;
     }
+    const std::lock_guard lock(mutex_);
     for (const PathSocket& socket : sockets_) {
         if (socket.cookie == 0 || socket_cookie(socket.fd) != socket.cookie) {
             continue;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ public:
                                                     std::vector<PathSocket> sockets,
                                                     std::optional<std::string> fault_log = std::nullopt);
 
+    /// The path was connected again: these are its connections. From any thread.
+    void replace_sockets(std::size_t path, const std::vector<PathSocket>& sockets);
+
     /// A failure is kept for finish() to tell: a full disk does not stop a job.
     void checkpoint();
     Result<void> finish();
@@ -56,6 +60,7 @@ private:
     const Clock& clock_;
     live::JobSlot& slot_;
     record::Conditions conditions_;
+    std::mutex mutex_; ///< guards the sockets
     std::vector<PathSocket> sockets_;
     std::optional<std::string> fault_log_;
     std::string file_;

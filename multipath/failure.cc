@@ -92,9 +92,8 @@ int errno_of(ErrorClass error) noexcept {
         return EBUSY;
     case ErrorClass::transport_error: // fio's continue_on_error goes on after it: the path is fine
     case ErrorClass::io_error:
-        return EIO;
     case ErrorClass::no_path:
-        return ENODEV;
+        return EIO;
     }
     return EIO;
 }

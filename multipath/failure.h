@@ -10,26 +10,10 @@
 
 namespace mpath::multipath {
 
-/// Whether another path may still do the I/O: what the kernel fails over (nvme_decide_disposition()). An
-/// error with Do Not Retry is not among them.
-[[nodiscard]] constexpr bool is_path_related(ErrorClass error) noexcept {
-    switch (error) {
-    case ErrorClass::path_error:
-    case ErrorClass::ana_loss:
-    case ErrorClass::ana_inaccessible:
-    case ErrorClass::ana_transition:
-    case ErrorClass::aborted:
-    case ErrorClass::path_down:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /// The positive errno that stands for an error a path reported without one; 0 for ErrorClass::none. The
 /// numbers are those of the kernel's block layer (blk_errors[] in block/blk-core.c), so that a failing job
-/// looks as it would on a kernel device: ENOLINK for the path, EBUSY for later, EIO for the device. Only
-/// no_path differs: ENODEV (offline) where the kernel says EIO.
+/// looks as it would on a kernel device: ENOLINK for the path, EBUSY for later, EIO for the device and where
+/// no path is left.
 [[nodiscard]] int errno_of(ErrorClass error) noexcept;
 
 /// One sentence about a failed I/O: what, where, on which path, why. Formats: for the first failure of a job,

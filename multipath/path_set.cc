@@ -3,11 +3,10 @@
 
 #include <utility>
 
-#include "multipath/failure.h"
-
 namespace mpath::multipath {
 
-PathSet::PathSet(std::unique_ptr<IoPolicy> policy) : policy_(std::move(policy)) {}
+PathSet::PathSet(std::unique_ptr<IoPolicy> policy, RetryListener& listener, RetryRules rules)
+    : policy_(std::move(policy)), listener_(listener), rules_(rules) {}
 
 std::uint16_t PathSet::add(std::string name, Path& path, std::uint32_t distance) {
     const auto index = size();
@@ -18,36 +17,28 @@ std::uint16_t PathSet::add(std::string name, Path& path, std::uint32_t distance)
 }
 
 void PathSet::submit(Request& request) noexcept {
-    request.error = 0;
-    request.error_class = ErrorClass::none;
-    request.protocol_status = 0;
-    request.completed_at = 0;
-    dispatch(request, request.queued_at);
+    const std::size_t position = policy_->select(view());
+    if (position != kNoPath) {
+        give(request, position, request.queued_at);
+    } else {
+        without_path(request, request.queued_at);
+    }
 }
 
-void PathSet::dispatch(Request& request, Nanoseconds now) noexcept {
-    const std::size_t position = policy_->select(view());
-    if (position == kNoPath) {
-        fail_without_path(request);
-        return;
-    }
+void PathSet::give(Request& request, std::size_t position, Nanoseconds now) noexcept {
     const std::uint16_t index = candidates_[position].index;
     Entry& entry = entries_[index];
     if (!entry.dirty) {
         entry.dirty = true;
         dirty_.push_back(index);
     }
+    request.error = 0;
+    request.error_class = ErrorClass::none;
+    request.protocol_status = 0;
+    request.completed_at = 0;
     request.path = index;
     request.dispatched_at = now;
     entry.path->submit(request);
-}
-
-void PathSet::fail_without_path(Request& request) noexcept {
-    request.path = kUnassigned;
-    request.dispatched_at = 0;
-    request.error_class = ErrorClass::no_path;
-    request.error = errno_of(ErrorClass::no_path);
-    arrivals_.push(request);
 }
 
 void PathSet::flush() noexcept {
@@ -63,21 +54,12 @@ void PathSet::collect(Nanoseconds now, RequestList& finished) noexcept {
         if (request->completed_at == 0) {
             request->completed_at = now;
         }
-        finish(*request, finished);
-    }
-}
-
-void PathSet::finish(Request& request, RequestList& finished) noexcept {
-    if (request.error_class != ErrorClass::none) {
-        // The one place where an I/O that another path may still do could be dispatched again.
-        if (request.path != kUnassigned && is_path_related(request.error_class)) {
-            policy_->path_failed(entries_[request.path].position);
-        }
-        if (request.error == 0) {
-            request.error = errno_of(request.error_class);
+        if (request->error_class == ErrorClass::none) {
+            finished.push(*request);
+        } else {
+            settle(*request, finished);
         }
     }
-    finished.push(request);
 }
 
 void PathSet::set_policy(std::unique_ptr<IoPolicy> policy) {

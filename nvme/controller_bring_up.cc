@@ -171,6 +171,8 @@ net::Task<Result<void>> Controller::identify_controller(Nanoseconds deadline) {
     facts_.keep_alive_granularity_ms =
         static_cast<std::uint32_t>(identity_.keep_alive_granularity / kMillisecond);
     facts_.traffic_based_keep_alive = identity_.traffic_based_keep_alive;
+    facts_.retry_delays = identity_.retry_delays;
+    facts_.command_quiesce_time = identity_.command_quiesce_time;
     facts_.max_queue_entries = static_cast<std::uint16_t>(std::min(capabilities_.mqes() + 1, 0xffff));
     facts_.max_commands = identity_.max_commands;
     if (options_.keep_alive_ms != 0) {

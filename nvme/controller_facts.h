@@ -2,9 +2,11 @@
 // What was learnt about a controller and its namespace while an association came up.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
+#include "base/clock.h"
 #include "nvme/pdu_options.h"
 #include "path/device.h"
 #include "path/state.h"
@@ -39,6 +41,9 @@ struct ControllerFacts {
     std::uint32_t keep_alive_ms = 0;             ///< as sent in Connect; 0 = none
     std::uint32_t keep_alive_granularity_ms = 0; ///< the controller rounds up to it
     bool traffic_based_keep_alive = false;
+
+    std::array<Nanoseconds, 3> retry_delays{}; ///< CRDT1..3, which a status refers to; 0 = not said
+    Nanoseconds command_quiesce_time = 0;      ///< CQT: to be done with the commands of a lost association
 
     std::uint16_t max_queue_entries = 0; ///< CAP.MQES plus one
     std::uint16_t max_commands = 0;      ///< MAXCMD: outstanding per I/O queue; 0 = not said

@@ -128,6 +128,9 @@ Result<ControllerIdentity> decode_controller(const IdentifyController& data, Cap
     identity.write_zeroes = (data.oncs & oncs::kWriteZeroes) != 0;
     identity.volatile_write_cache = (data.vwc & kVwcPresent) != 0;
     identity.shutdown_time = std::uint64_t{data.rtd3e} * kMicrosecond;
+    std::transform(data.crdt.begin(), data.crdt.end(), identity.retry_delays.begin(),
+                   [](Le16 delay) { return std::uint64_t{delay} * 100 * kMillisecond; });
+    identity.command_quiesce_time = std::uint64_t{data.cqt} * kMillisecond;
     identity.keep_alive_granularity = std::uint64_t{data.kas} * 100 * kMillisecond;
     identity.traffic_based_keep_alive = (data.ctratt & ctratt::kTrafficBasedKeepAlive) != 0;
     identity.ana_reporting = (data.cmic & cmic::kAnaReporting) != 0;

@@ -3,6 +3,7 @@
 // with a sentence.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,8 +31,10 @@ struct ControllerIdentity {
     bool write_zeroes = false;
     std::uint64_t max_write_zeroes = 0; ///< bytes, WZSL; 0 = no limit said
     bool volatile_write_cache = false;
-    Nanoseconds shutdown_time = 0;          ///< RTD3E; 0 = not said
-    Nanoseconds keep_alive_granularity = 0; ///< KAS; 0 = keep-alive not supported
+    Nanoseconds shutdown_time = 0;             ///< RTD3E; 0 = not said
+    std::array<Nanoseconds, 3> retry_delays{}; ///< CRDT1..3; 0 = not said
+    Nanoseconds command_quiesce_time = 0;      ///< CQT; 0 = not said
+    Nanoseconds keep_alive_granularity = 0;    ///< KAS; 0 = keep-alive not supported
     bool traffic_based_keep_alive = false;
     bool ana_reporting = false;
     std::uint32_t anatt_seconds = 0;

@@ -110,13 +110,24 @@ private:
 IoPath::IoPath(std::uint16_t index, std::uint32_t nsid, const DeviceLimits& limits, WriteOptions writes,
                RequestList& completions, PathListener& listener)
     : index_(index), nsid_(nsid), block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))),
-      writes_(writes), command_limits_(command_limits(limits, writes, block_shift_)),
-      uncut_(limits.boundary == 0 ? command_limits_ : decltype(command_limits_){}),
-      boundary_(limits.boundary), completions_(completions), listener_(listener) {}
+      writes_(writes), completions_(completions), listener_(listener) {
+    set_limits(limits);
+}
 
 IoPath::~IoPath() = default;
 
+void IoPath::set_limits(const DeviceLimits& limits) noexcept {
+    command_limits_ = command_limits(limits, writes_, block_shift_);
+    boundary_ = limits.boundary;
+    uncut_ = boundary_ == 0 ? command_limits_ : decltype(command_limits_){};
+}
+
 void IoPath::attach(net::Reactor& reactor, std::vector<ConnectedQueue> queues) {
+    past_ = traffic();
+    past_.commands = 0;
+    queues_.clear();
+    turn_ = 0;
+    ending_ = false;
     reactor_ = &reactor;
     for (ConnectedQueue& queue : queues) {
         queues_.push_back(std::make_unique<IoQueue>(*this, reactor, std::move(queue)));
@@ -232,9 +243,12 @@ void IoPath::flush() noexcept {
 void IoPath::command_done(Request& request, const Completion& completion) noexcept {
     --request.commands_open;
     if (completion.lost) {
-        fail(request, ErrorClass::path_down, 0);
+        fail(request, ErrorClass::path_down, 0, !completion.unsent);
     } else if (!completion.status.ok()) {
         fail(request, classify(completion.status), completion.status.field);
+        if (const unsigned delay = completion.status.crd(); delay != 0) {
+            request.retry_after = retry_delays_[delay - 1];
+        }
     }
     if (request.commands_open == 0 && request.commands_unissued == 0 && !request.parked) {
         complete(request);
@@ -243,10 +257,13 @@ void IoPath::command_done(Request& request, const Completion& completion) noexce
 }
 
 /// The first failure names the request's; what of it was not sent yet never will be.
-void IoPath::fail(Request& request, ErrorClass error, std::uint16_t status) noexcept {
+void IoPath::fail(Request& request, ErrorClass error, std::uint16_t status, bool maybe_executed) noexcept {
     if (request.error_class == ErrorClass::none) {
         request.error_class = error;
         request.protocol_status = status;
+        request.maybe_executed = maybe_executed;
+    } else if (maybe_executed) {
+        request.maybe_executed = true;
     }
     request.commands_unissued = 0;
 }
@@ -284,7 +301,7 @@ void IoPath::queue_closed(const Error& error) noexcept {
 }
 
 PathTraffic IoPath::traffic() const noexcept {
-    PathTraffic sum;
+    PathTraffic sum = past_;
     sum.commands = commands_;
     for (const auto& io_queue : queues_) {
         const Queue& queue = io_queue->queue();

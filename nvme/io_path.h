@@ -32,8 +32,13 @@ public:
            RequestList& completions, PathListener& listener);
     ~IoPath() override;
 
-    /// Takes the connected queues over; receives from the reactor's next run on.
+    /// Takes the connected queues over; receives from the reactor's next run on. Again after a loss, once the
+    /// path is closed() and nothing is outstanding on it.
     void attach(net::Reactor& reactor, std::vector<ConnectedQueue> queues);
+    /// As of the controller that the path was connected to again. Precondition: nothing is outstanding.
+    void set_limits(const DeviceLimits& limits) noexcept;
+    /// What the controller's CRDT1..3 stand for.
+    void set_retry_delays(const std::array<Nanoseconds, 3>& delays) noexcept { retry_delays_ = delays; }
     void submit(Request& request) noexcept override;
     void flush() noexcept override;
     [[nodiscard]] bool live() const noexcept override {
@@ -57,7 +62,7 @@ private:
     void issue_parked() noexcept;
     IoQueue* next_queue() noexcept;
     void command_done(Request& request, const Completion& completion) noexcept;
-    void fail(Request& request, ErrorClass error, std::uint16_t status) noexcept;
+    void fail(Request& request, ErrorClass error, std::uint16_t status, bool maybe_executed = false) noexcept;
     void complete(Request& request) noexcept;
     void queue_closed(const Error& error) noexcept;
 
@@ -65,7 +70,7 @@ private:
     std::uint32_t nsid_;
     unsigned block_shift_;
     WriteOptions writes_;
-    std::array<std::uint32_t, kOperations> command_limits_; ///< bytes one command covers, by operation
+    std::array<std::uint32_t, kOperations> command_limits_{}; ///< bytes one command covers, by operation
     std::array<std::uint32_t, kOperations>
         uncut_;              ///< bytes that need no look at the boundary; 0: always look
     std::uint64_t boundary_; ///< bytes; 0 = none
@@ -80,6 +85,8 @@ private:
     RequestList parked_;  ///< commands left to issue, no queue with room
     bool ending_ = false; ///< close() was called, or a queue was lost
     std::uint64_t commands_ = 0;
+    std::array<Nanoseconds, 3> retry_delays_{};
+    PathTraffic past_; ///< of connections that were lost
 };
 
 } // namespace mpath::nvme

@@ -13,6 +13,27 @@ namespace mpath {
 enum class Operation : std::uint8_t { read, write, trim, flush };
 inline constexpr std::size_t kOperations = 4;
 
+/// Whether repeating it later could destroy what was written in between.
+constexpr bool modifies(Operation operation) {
+    return operation == Operation::write || operation == Operation::trim;
+}
+
+/// What an I/O has been through since an attempt failed, or no path could take it. All zero while nothing has
+/// happened; the path set fills it, the engine clears it when the I/O ends.
+struct Trouble {
+    Nanoseconds failed_at = 0;    ///< when the latest attempt failed; 0: none has
+    Nanoseconds held_since = 0;   ///< no path was usable since; 0: not held
+    Nanoseconds due = 0;          ///< of those that wait for a moment: not to be sent before
+    std::uint64_t given_back = 0; ///< paths that failed an attempt for a reason of their own, a bit each
+    std::uint16_t failed_on = 0;  ///< path of the latest failed attempt
+    std::uint16_t attempts = 0;   ///< since the last pause
+    std::uint16_t pauses = 0;     ///< made because every path had refused it
+    std::uint16_t retries = 0;    ///< on the same path, as the budget counts them
+    bool happened = false;        ///< any of this
+    bool same_path = false;       ///< to be sent where it failed
+    bool unsure = false;          ///< a write whose latest attempt may still be executed
+};
+
 /// One I/O. Preallocated, one per io_u of the job, reused for every I/O that io_u carries; its address does
 /// not change. The bridge fills the first group, the path set the second, the path that carries it the rest.
 struct Request {
@@ -39,6 +60,9 @@ struct Request {
     ErrorClass error_class = ErrorClass::none; ///< of the first command that failed
     std::uint16_t protocol_status = 0;         ///< as received (NVMe: CQE status without phase, SCT and SC)
     int error = 0;                             ///< positive errno for fio; 0 = success
+    Nanoseconds retry_after = 0;               ///< with ErrorClass::busy: what the device asked to wait
+    bool maybe_executed = false; ///< with ErrorClass::path_down: all of a command had gone to the network
+    Trouble trouble;
 
     Request* next = nullptr; ///< link of whichever list it is on; a request is on one list at a time
 };

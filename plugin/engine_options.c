@@ -121,6 +121,117 @@ struct fio_option engine_option_table[] = {
         OURS,
     },
     {
+        .name = "reconnect_delay",
+        .lname = "Delay of a reconnect",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, reconnect_delay),
+        .minval = 1,
+        .maxval = 86400,
+        .def = "10",
+        .help =
+            "Seconds from the loss of a path, or from an attempt that failed, to the next attempt to connect "
+            "it again. 1 to 86400, default 10",
+        OURS,
+    },
+    {
+        .name = "ctrl_loss_tmo",
+        .lname = "Controller loss timeout",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, ctrl_loss_tmo),
+        .minval = -1,
+        .maxval = 1000000,
+        .def = "600",
+        .help =
+            "Seconds for which a lost path is tried again, as ctrl_loss_tmo / reconnect_delay attempts, "
+            "rounded up; then it is given up. While any path may return, I/O that has no usable path waits; "
+            "after that it fails. 0: no attempt; -1: for ever. Default 600",
+        OURS,
+    },
+    {
+        .name = "fast_io_fail_tmo",
+        .lname = "Fast I/O failure timeout",
+        .type = FIO_OPT_INT,
+        .off1 = offsetof(struct engine_options, fast_io_fail_tmo),
+        .minval = -1,
+        .maxval = 1000000,
+        .def = "-1",
+        .help = "Seconds after the loss of a path from which on I/O no longer waits for it, while it goes on "
+                "being "
+                "tried. Default -1: I/O waits until ctrl_loss_tmo is over",
+        OURS,
+    },
+    {
+        .name = "io_timeout",
+        .lname = "Deadline of an I/O",
+        .type = FIO_OPT_STR_VAL_TIME,
+        .off1 = offsetof(struct engine_options, io_timeout),
+        .maxval = 86400ULL * 1000 * 1000,
+        .is_seconds = 1,
+        .is_time = 1,
+        .def = "30",
+        .help =
+            "How long one attempt of an I/O may take on its path; then the path's connections are ended and "
+            "what they carried is sent on another path. Seconds, or with a unit, as 500ms. 0: no deadline. "
+            "Default 30, the kernel's",
+        OURS,
+    },
+    {
+        .name = "retry_hold",
+        .lname = "Hold before a write is repeated",
+        .type = FIO_OPT_STR,
+        .off1 = offsetof(struct engine_options, retry_hold),
+        .posval =
+            {
+                {
+                    .ival = "none",
+                    .oval = MPATH_HOLD_NONE,
+                    .help = "Send it at once, as the kernel does",
+                },
+                {
+                    .ival = "kato",
+                    .oval = MPATH_HOLD_KATO,
+                    .help = "Wait until the target must have noticed the loss by its keep-alive timeout",
+                },
+            },
+        .help =
+            "How long a write that was lost with its path, and may still be executed there, waits before it "
+            "is "
+            "sent again. Default: kato with verify=, otherwise none; exposed writes are counted either way",
+        OURS,
+    },
+    {
+        .name = "dnr",
+        .lname = "Path errors with Do Not Retry",
+        .type = FIO_OPT_STR,
+        .off1 = offsetof(struct engine_options, dnr),
+        .def = "fail",
+        .posval =
+            {
+                {
+                    .ival = "fail",
+                    .oval = MPATH_DNR_FAIL,
+                    .help = "The I/O fails, as in the kernel",
+                },
+                {
+                    .ival = "failover",
+                    .oval = MPATH_DNR_FAILOVER,
+                    .help = "Another path is tried",
+                },
+            },
+        .help = "What a path-related status with the bit Do Not Retry does to an I/O. Default fail",
+        OURS,
+    },
+    {
+        .name = "fault_log",
+        .lname = "Fault log of the target",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, fault_log),
+        .help = "File that `fio-mpath target --fault-log` writes on this host: with it the record says how "
+                "long each "
+                "path event took to be noticed. Default: not known",
+        OURS,
+    },
+    {
         .name = "hdr_digest",
         .lname = "Header digest",
         .type = FIO_OPT_BOOL,
@@ -292,6 +403,13 @@ struct mpath_options options_for_core(const struct engine_options* given, bool a
         .nr_io_queues = given->nr_io_queues,
         .queue_size = given->queue_size,
         .keep_alive_tmo = given->keep_alive_tmo,
+        .reconnect_delay = given->reconnect_delay,
+        .ctrl_loss_tmo = given->ctrl_loss_tmo,
+        .fast_io_fail_tmo = given->fast_io_fail_tmo,
+        .io_timeout_ns = given->io_timeout * 1000,
+        .retry_hold = given->retry_hold,
+        .dnr = given->dnr,
+        .fault_log = given_or_null(given->fault_log),
         .hdr_digest = given->hdr_digest != 0,
         .data_digest = given->data_digest != 0,
         .hpda = given->hpda,

@@ -20,6 +20,13 @@ struct engine_options {
     unsigned int nr_io_queues;
     unsigned int queue_size;
     unsigned int keep_alive_tmo;
+    unsigned int reconnect_delay;
+    int ctrl_loss_tmo;
+    int fast_io_fail_tmo;
+    unsigned long long io_timeout; /* microseconds */
+    unsigned int retry_hold;
+    unsigned int dnr;
+    char* fault_log;
     unsigned int hdr_digest;
     unsigned int data_digest;
     unsigned int hpda;

@@ -95,7 +95,9 @@ struct IdentifyController {
     std::uint8_t anacap = 0;
     Le32 anagrpmax;
     Le32 nanagrpid;
-    std::array<std::uint8_t, 160> reserved352{};
+    std::array<std::uint8_t, 34> reserved352{};
+    Le16 cqt; ///< milliseconds from the end of an association to the last effect of its commands; 0 = not said
+    std::array<std::uint8_t, 124> reserved388{};
     std::uint8_t sqes = 0; ///< bits 3:0 required, 7:4 maximum: log2 of the entry size
     std::uint8_t cqes = 0;
     Le16 maxcmd; ///< commands outstanding per queue; 0 = queue size
@@ -138,6 +140,7 @@ MPATH_AT(IdentifyController, ctratt, 96);
 MPATH_AT(IdentifyController, controller_type, 111);
 MPATH_AT(IdentifyController, fguid, 112);
 MPATH_AT(IdentifyController, crdt, 128);
+MPATH_AT(IdentifyController, cqt, 386);
 MPATH_AT(IdentifyController, oacs, 256);
 MPATH_AT(IdentifyController, acl, 258);
 MPATH_AT(IdentifyController, aerl, 259);

@@ -100,14 +100,14 @@ TEST_F(EngineAccounting, ErrorCountsOnThePathThatFailedItByItsClass) {
     queue(1);
     reactor_.during_run = [this] {
         paths_[0]->complete(ErrorClass::none);
-        paths_[1]->complete(ErrorClass::ana_transition);
+        paths_[1]->complete(ErrorClass::path_error_dnr);
     };
     ASSERT_EQ(engine_->getevents(2, 2), 2U);
     EXPECT_EQ(engine_->event(0).error, 0);
     EXPECT_NE(engine_->event(1).error, 0);
-    const auto transition = static_cast<std::size_t>(ErrorClass::ana_transition);
-    EXPECT_EQ(counters(0).errors[transition].get(), 0U);
-    EXPECT_EQ(counters(1).errors[transition].get(), 1U);
+    const auto refused = static_cast<std::size_t>(ErrorClass::path_error_dnr);
+    EXPECT_EQ(counters(0).errors[refused].get(), 0U);
+    EXPECT_EQ(counters(1).errors[refused].get(), 1U);
     EXPECT_EQ(counters(1).depth.outstanding.get(), 0U);
 }
 

@@ -62,6 +62,20 @@ private:
     SteppingClock& clock_;
 };
 
+/// Writes down what the engine asks for.
+class FakeCare final : public PathCare {
+public:
+    void report_lost(std::uint16_t path, std::string cause) override {
+        lost.push_back(fmt::format("{}: {}", path, cause));
+    }
+    void refresh_state(std::uint16_t path) override { refreshed.push_back(path); }
+    void reattach(std::uint16_t path, PathConnection) override { on_reattach(path); }
+
+    std::vector<std::string> lost;
+    std::vector<std::uint16_t> refreshed;
+    std::function<void(std::uint16_t)> on_reattach;
+};
+
 class FakePath final : public Path {
 public:
     explicit FakePath(RequestList& completions) : completions_(completions) {}
@@ -124,7 +138,7 @@ protected:
     static constexpr std::uint32_t kDepth = 64;
     static constexpr Nanoseconds kInterval = kSecond;
 
-    void open(std::size_t paths = 1) {
+    void open(std::size_t paths = 1, EngineOptions options = {.iodepth = kDepth, .interval = kInterval}) {
         auto block = live::ControlBlock::create(testing::TempDir());
         ASSERT_TRUE(block) << block.error().text;
         block_.emplace(std::move(*block));
@@ -138,8 +152,9 @@ protected:
         ASSERT_TRUE(slot) << slot.error().text;
         slot_ = *slot;
         news_ = std::make_unique<PathNews>(paths);
-        engine_ = std::make_unique<IoEngine>(clock_, reactor_, *slot_, *news_, terminate_, kDepth, kInterval,
+        engine_ = std::make_unique<IoEngine>(clock_, reactor_, *slot_, *news_, care_, terminate_, options,
                                              std::move(*multipath::make_io_policy("round-robin")));
+        care_.on_reattach = [this](std::uint16_t path) { paths_[path]->is_live = true; };
         for (std::size_t i = 0; i < paths; ++i) {
             auto path = std::make_unique<FakePath>(engine_->completions());
             paths_.push_back(path.get());
@@ -172,6 +187,7 @@ protected:
     std::optional<live::ControlBlock> block_;
     live::JobSlot* slot_ = nullptr;
     std::unique_ptr<PathNews> news_;
+    FakeCare care_;
     std::unique_ptr<IoEngine> engine_;
     std::vector<FakePath*> paths_;
     std::vector<std::byte> buffer_;

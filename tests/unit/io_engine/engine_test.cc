@@ -179,13 +179,13 @@ TEST_F(EnginePaths, AreUsedInTurn) {
     EXPECT_EQ(paths_[1]->held.size(), 3U);
 }
 
-TEST_F(EnginePaths, WithoutAUsableOneTheIoFailsAtOnce) {
+TEST_F(EnginePaths, WithoutOneThatMayReturnTheIoFailsAtOnce) {
     open(2);
     paths_[0]->is_live = false;
-    paths_[1]->path_state = PathState::inaccessible;
+    paths_[1]->is_live = false;
     queue_and_commit(0, 1);
     EXPECT_EQ(engine_->getevents(1, 1), 1U);
-    EXPECT_EQ(engine_->event(0).error, ENODEV);
+    EXPECT_EQ(engine_->event(0).error, EIO);
     EXPECT_EQ(engine_->event(0).error_class, ErrorClass::no_path);
     for (const Nanoseconds wait : reactor_.waits) {
         EXPECT_EQ(wait, 0U) << "nothing to wait for";
@@ -204,29 +204,6 @@ TEST_F(EnginePaths, FollowTheStatesTheKeeperHears) {
     engine_->getevents(0, 1);
     queue_and_commit(4, 4);
     EXPECT_EQ(paths_[0]->held.size(), 2U);
-}
-
-TEST_F(EnginePaths, ThatTheKeeperLostAreClosed) {
-    open(2);
-    queue_and_commit(0, 2);
-    news_->set_life(1, PathLife::gone);
-    EXPECT_EQ(engine_->getevents(1, kDepth), 1U);
-    ASSERT_TRUE(paths_[1]->close_reason);
-    EXPECT_NE(paths_[1]->close_reason->code, 0) << "not orderly: the controller is gone";
-    EXPECT_EQ(engine_->event(0).index, 1U);
-    EXPECT_EQ(engine_->event(0).error_class, ErrorClass::path_down);
-    EXPECT_EQ(engine_->event(0).error, ENOLINK);
-    EXPECT_FALSE(paths_[0]->close_reason);
-}
-
-TEST_F(EnginePaths, ThatAreLostAreAnEvent) {
-    open(2);
-    engine_->listener().on_path_lost(1, {ECONNRESET, "the peer closed the connection"});
-    const auto recorded = slot_->events.events();
-    ASSERT_EQ(recorded.size(), 1U);
-    EXPECT_EQ(recorded[0].path, 1U);
-    EXPECT_EQ(recorded[0].kind, record::EventKind::lost);
-    EXPECT_EQ(recorded[0].text, "the peer closed the connection");
 }
 
 // ---- ending

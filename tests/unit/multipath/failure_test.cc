@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/multipath/fake_path.h"
+#include "tests/unit/multipath/heard_retries.h"
 
 namespace mpath::multipath::test {
 namespace {
@@ -29,7 +30,7 @@ TEST(Failure, maps_every_class_to_an_errno_and_says_whether_another_path_may_hel
         {ErrorClass::aborted, ENOLINK, true},
         {ErrorClass::path_down, ENOLINK, true},
         {ErrorClass::io_error, EIO, false},
-        {ErrorClass::no_path, ENODEV, false},
+        {ErrorClass::no_path, EIO, false},
     };
     for (const ClassCase& row : cases) {
         EXPECT_EQ(errno_of(row.error), row.code) << to_string(row.error);
@@ -39,7 +40,7 @@ TEST(Failure, maps_every_class_to_an_errno_and_says_whether_another_path_may_hel
 
 class FailureText : public testing::Test {
 protected:
-    FailureText() : set(make_io_policy("numa").value()) {
+    FailureText() : set(make_io_policy("numa").value(), heard) {
         set.add("fast", a);
         set.add("slow", b);
         request.operation = Operation::write;
@@ -49,6 +50,7 @@ protected:
 
     FakePath a;
     FakePath b;
+    HeardRetries heard;
     PathSet set;
     Request request;
 };

@@ -6,13 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/multipath/fake_path.h"
+#include "tests/unit/multipath/heard_retries.h"
 
 namespace mpath::multipath::test {
 namespace {
 
 class PathSetTest : public testing::Test {
 protected:
-    PathSetTest() : set(make_io_policy("round-robin").value()) {
+    PathSetTest() : set(make_io_policy("round-robin").value(), heard) {
         set.add("p0", a);
         set.add("p1", b);
     }
@@ -25,6 +26,7 @@ protected:
     static constexpr Nanoseconds kNow = 9'000;
     FakePath a;
     FakePath b;
+    HeardRetries heard;
     PathSet set;
     RequestList finished;
 };
@@ -84,7 +86,7 @@ TEST_F(PathSetTest, forgets_the_last_io_of_a_reused_request) {
 }
 
 TEST_F(PathSetTest, fails_a_request_when_no_path_is_usable) {
-    a.become('I');
+    a.become('x');
     b.become('x');
     Request request;
     set.submit(request);
@@ -92,17 +94,9 @@ TEST_F(PathSetTest, fails_a_request_when_no_path_is_usable) {
     const Request& failed = finish_one();
     EXPECT_EQ(&failed, &request);
     EXPECT_EQ(failed.error_class, ErrorClass::no_path);
-    EXPECT_EQ(failed.error, ENODEV);
+    EXPECT_EQ(failed.error, EIO);
     EXPECT_EQ(failed.path, kUnassigned);
     EXPECT_FALSE(set.has_arrivals());
-}
-
-TEST_F(PathSetTest, ends_an_io_whose_path_was_lost_with_an_error) {
-    Request request;
-    set.submit(request);
-    request.error_class = ErrorClass::path_down;
-    set.arrivals().push(request);
-    EXPECT_EQ(finish_one().error, ENOLINK);
 }
 
 TEST_F(PathSetTest, keeps_the_error_a_path_reported) {
@@ -112,17 +106,6 @@ TEST_F(PathSetTest, keeps_the_error_a_path_reported) {
     request.error = EILSEQ;
     set.arrivals().push(request);
     EXPECT_EQ(finish_one().error, EILSEQ);
-}
-
-TEST_F(PathSetTest, searches_anew_after_the_last_choice_failed) {
-    Request first;
-    Request second;
-    set.submit(first);
-    first.error_class = ErrorClass::path_error;
-    set.arrivals().push(first);
-    (void)finish_one();
-    set.submit(second);
-    EXPECT_EQ(second.path, 0);
 }
 
 TEST_F(PathSetTest, goes_on_after_the_device_refused_an_io) {
@@ -151,15 +134,6 @@ TEST_F(PathSetTest, keeps_io_away_from_a_disabled_path) {
     EXPECT_EQ(third.path, 0);
 }
 
-TEST_F(PathSetTest, takes_an_error_of_a_path_disabled_meanwhile) {
-    Request request;
-    set.submit(request);
-    set.enable(0, false);
-    request.error_class = ErrorClass::path_down;
-    set.arrivals().push(request);
-    EXPECT_EQ(finish_one().error, ENOLINK);
-}
-
 TEST_F(PathSetTest, follows_a_state_the_job_asked_for) {
     set.set_filter(StateFilter::non_optimized);
     b.become('N');
@@ -168,7 +142,7 @@ TEST_F(PathSetTest, follows_a_state_the_job_asked_for) {
     EXPECT_EQ(first.path, 1);
     a.become('N');
     b.become('O');
-    set.path_changed();
+    set.path_changed(kNow);
     Request second;
     set.submit(second);
     EXPECT_EQ(second.path, 0);
