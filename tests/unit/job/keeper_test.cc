@@ -1,93 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The keeper's thread with the embedded target at the other end.
-#include "job/keeper.h"
-
-#include <sys/socket.h>
-
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <string>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "target/server.h"
+#include "tests/unit/job/keeper_fixture.h"
 
-namespace mpath::job {
+namespace mpath::job::test {
 namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
-
-/// A target with one listener, served by a thread; the device is always the same.
-class OneTarget {
-public:
-    explicit OneTarget(std::uint16_t port = 0) {
-        target::Options options;
-        options.device_id = "keeper_test";
-        options.size = 1 << 20;
-        options.listeners.resize(1);
-        options.listeners[0].port = port;
-        server_ = std::move(*target::Server::create(options, clock_));
-        thread_ = std::thread([this] { server_->run(); });
-    }
-    OneTarget(const OneTarget&) = delete;
-    OneTarget& operator=(const OneTarget&) = delete;
-    ~OneTarget() {
-        server_->stop();
-        thread_.join();
-    }
-
-    [[nodiscard]] nvme::Uri uri() const {
-        const std::string& address = server_->listeners()[0]->address;
-        return *nvme::parse_uri("nvme+tcp://" + address + "/" + target::Options().subnqn + "/1");
-    }
-
-private:
-    SystemClock clock_;
-    std::unique_ptr<target::Server> server_;
-    std::thread thread_;
-};
-
-class KeeperTest : public testing::Test {
-protected:
-    KeeperTest() {
-        options_.host.nqn = "nqn.2014-08.org.nvmexpress:uuid:1b4e28ba-2fa1-11d2-883f-0016d3cca427";
-        options_.host.id.fill(0x5a);
-        options_.connect_timeout = 5 * kSecond;
-        life_.reconnect_delay = 20 * kMillisecond;
-    }
-
-    std::vector<Result<PathConnection>> connect(std::vector<nvme::Uri> uris) {
-        keeper_ = std::make_unique<Keeper>(
-            clock_, std::move(uris), options_, *events_, kSecond, [] {}, life_);
-        auto connections = keeper_->connect();
-        EXPECT_TRUE(connections);
-        return std::move(*connections);
-    }
-    [[nodiscard]] static bool wait_until(const std::function<bool()>& done) {
-        for (int i = 0; i < 10'000 && !done(); ++i) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-        return done();
-    }
-    [[nodiscard]] bool waits(std::size_t path) { return keeper_->news().connection_waits(path); }
-    [[nodiscard]] std::vector<record::EventKind> kinds() const {
-        std::vector<record::EventKind> found;
-        for (const record::Event& event : events_->events()) {
-            found.push_back(event.kind);
-        }
-        return found;
-    }
-
-    SystemClock clock_;
-    nvme::ControllerOptions options_;
-    LifeOptions life_;
-    std::unique_ptr<live::EventLog> events_ = std::make_unique<live::EventLog>();
-    std::unique_ptr<Keeper> keeper_;
-};
 
 using record::EventKind;
 
@@ -227,4 +154,4 @@ TEST_F(KeeperTest, keeps_one_path_alive_while_another_hangs) {
 }
 
 } // namespace
-} // namespace mpath::job
+} // namespace mpath::job::test
