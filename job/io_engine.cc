@@ -96,6 +96,8 @@ void IoEngine::queue(std::uint32_t index, Operation operation, std::byte* buffer
     paths_.submit(request);
     if (request.path != multipath::kUnassigned) {
         record::on_dispatch(path_slots_[request.path]->counters, request.queued_at);
+    } else {
+        settled_ = false;
     }
 }
 
@@ -115,7 +117,9 @@ void IoEngine::flush() noexcept {
 // ---- the way out
 
 std::uint32_t IoEngine::getevents(std::uint32_t min, std::uint32_t max) noexcept {
-    look_after_paths();
+    if (!quiet()) {
+        look_after_paths();
+    }
     events_.clear();
     take_finished(max);
     if (events_.empty() && min == 0) {
@@ -146,8 +150,10 @@ void IoEngine::wait_for_arrivals() noexcept {
             __builtin_ia32_pause();
         }
     }
-    look(patience());
-    look_after_paths();
+    look(settled_ ? kLongestSleep : patience());
+    if (!quiet()) {
+        look_after_paths();
+    }
     if (terminate_) {
         const Nanoseconds now = clock_.now();
         if (give_up_at_ == 0) {
@@ -202,18 +208,6 @@ void IoEngine::collect() noexcept {
             }
         }
         finished_.push(*request);
-    }
-}
-
-/// Takes an I/O off the path that carried it.
-void IoEngine::end_attempt(Request& request) noexcept {
-    record::PathCounters& counters = path_slots_[request.path]->counters;
-    if (request.waited > 0) {
-        record::on_wait_end(counters, request.waited);
-    }
-    record::on_return(counters, request.completed_at);
-    if (request.error_class != ErrorClass::none) {
-        record::on_error(counters, request.error_class);
     }
 }
 

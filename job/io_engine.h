@@ -27,6 +27,9 @@ struct EngineOptions {
     multipath::RetryRules retry{};
 };
 
+/// How long to sleep at most while I/O is outstanding: news and the end of the job are looked for then.
+inline constexpr Nanoseconds kLongestSleep = 10 * kMillisecond;
+
 class IoEngine final : private PathListener, private multipath::RetryListener {
 public:
     /// All references outlive the engine. `terminate` may be set by anybody at any time.
@@ -85,6 +88,10 @@ private:
     void take_news() noexcept;
     void take_news_of(std::uint16_t index) noexcept;
     void lose(std::uint16_t index, const std::string& cause) noexcept;
+    /// Nothing beside the I/O itself needs a look.
+    [[nodiscard]] bool quiet() const noexcept {
+        return settled_ && news_.generation() == news_seen_ && looked_at_ < deadlines_due_;
+    }
     void look_after_paths() noexcept;
     void check_deadlines(Nanoseconds now) noexcept;
     [[nodiscard]] Nanoseconds patience() const noexcept;
@@ -104,6 +111,7 @@ private:
     std::uint32_t news_seen_ = 0;
     bool paths_changed_ = false; ///< and the path set does not know yet
     bool returning_ = false;     ///< a path has new connections, but is not closed yet
+    bool settled_ = true;        ///< neither of these, and no I/O waits for a path or a moment
     const volatile bool& terminate_;
     multipath::PathSet paths_;
     std::vector<std::unique_ptr<Path>> owned_paths_;
@@ -128,11 +136,23 @@ private:
     Nanoseconds interval_;
     Nanoseconds publish_at_ = 0;
     Nanoseconds io_timeout_;
-    Nanoseconds deadlines_checked_at_ = 0;
+    Nanoseconds deadlines_due_ = 0; ///< to be checked
     std::uint32_t reads_seen_ = 0;
     std::vector<PathTraffic> traffic_before_; ///< at the last reset
     ThreadUsage usage_before_;
     std::uint64_t system_calls_before_ = 0;
 };
+
+/// Takes an I/O off the path that carried it.
+inline void IoEngine::end_attempt(Request& request) noexcept {
+    record::PathCounters& counters = path_slots_[request.path]->counters;
+    if (request.waited > 0) {
+        record::on_wait_end(counters, request.waited);
+    }
+    record::on_return(counters, request.completed_at);
+    if (request.error_class != ErrorClass::none) {
+        record::on_error(counters, request.error_class);
+    }
+}
 
 } // namespace mpath::job

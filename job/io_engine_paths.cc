@@ -13,9 +13,7 @@
 namespace mpath::job {
 namespace {
 
-/// How long to sleep at most while I/O is outstanding: news and the end of the job are looked for then.
-constexpr Nanoseconds kLongestSleep = 10 * kMillisecond;
-/// The same while I/O has no path, when nothing but news can wake it.
+/// How long to sleep while I/O has no path, when nothing but news can wake it.
 constexpr Nanoseconds kSleepWithoutPath = kMillisecond;
 
 /// Deadlines are looked at this often, so an attempt may last that much longer.
@@ -35,7 +33,6 @@ Nanoseconds IoEngine::patience() const noexcept {
     return due <= now ? 0 : std::min(kSleepWithoutPath, due - now);
 }
 
-/// Everything that can change beside the I/O itself; a few comparisons when nothing did.
 void IoEngine::look_after_paths() noexcept {
     if (news_.generation() != news_seen_ || returning_) {
         take_news();
@@ -47,12 +44,10 @@ void IoEngine::look_after_paths() noexcept {
     if (paths_.waiting()) {
         paths_.expire(clock_.now());
     }
-    if (io_timeout_ != 0 && outstanding_ > 0) {
-        const Nanoseconds now = std::max(looked_at_, queued_at_);
-        if (now - deadlines_checked_at_ > io_timeout_ / kDeadlineChecks) {
-            check_deadlines(now);
-        }
+    if (looked_at_ >= deadlines_due_) {
+        check_deadlines(looked_at_);
     }
+    settled_ = !returning_ && !paths_changed_ && !paths_.waiting();
 }
 
 // ---- news of the keeper
@@ -124,6 +119,7 @@ void IoEngine::on_path_lost(std::uint16_t index, const Error& error) noexcept {
 
 /// The path's connections are closing. If the keeper has not noticed, it is told.
 void IoEngine::lose(std::uint16_t index, const std::string& cause) noexcept {
+    settled_ = false;
     paths_.set_may_return(index, true); // what the keeper decides is news, and there will be some
     if (news_.claim_loss(index)) {
         const auto event =
@@ -138,8 +134,10 @@ void IoEngine::lose(std::uint16_t index, const std::string& cause) noexcept {
 /// An attempt that has not ended in time takes its path's connections along: nothing less makes sure that the
 /// network lets go of its buffer.
 void IoEngine::check_deadlines(Nanoseconds now) noexcept {
-    const Nanoseconds away = now - std::exchange(deadlines_checked_at_, now);
-    if (away > 2 * (io_timeout_ / kDeadlineChecks) + kLongestSleep) {
+    const Nanoseconds period = io_timeout_ / kDeadlineChecks;
+    const Nanoseconds late = now - deadlines_due_;
+    deadlines_due_ = io_timeout_ == 0 ? multipath::kNever : now + period;
+    if (io_timeout_ == 0 || late > period + kLongestSleep) {
         return; // fio was elsewhere: answers may lie in the sockets
     }
     for (const Request& request : requests_) {
@@ -162,6 +160,7 @@ void IoEngine::check_deadlines(Nanoseconds now) noexcept {
 // ---- I/O that is sent again
 
 void IoEngine::on_attempt_failed(Request& request) noexcept {
+    settled_ = false;
     end_attempt(request);
     if (multipath::is_path_related(request.error_class) && request.path < kTracked) {
         const std::uint64_t bit = std::uint64_t{1} << request.path;

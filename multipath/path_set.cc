@@ -18,27 +18,11 @@ std::uint16_t PathSet::add(std::string name, Path& path, std::uint32_t distance)
 
 void PathSet::submit(Request& request) noexcept {
     const std::size_t position = policy_->select(view());
-    if (position != kNoPath) {
-        give(request, position, request.queued_at);
-    } else {
+    if (position == kNoPath) {
         without_path(request, request.queued_at);
+        return;
     }
-}
-
-void PathSet::give(Request& request, std::size_t position, Nanoseconds now) noexcept {
-    const std::uint16_t index = candidates_[position].index;
-    Entry& entry = entries_[index];
-    if (!entry.dirty) {
-        entry.dirty = true;
-        dirty_.push_back(index);
-    }
-    request.error = 0;
-    request.error_class = ErrorClass::none;
-    request.protocol_status = 0;
-    request.completed_at = 0;
-    request.path = index;
-    request.dispatched_at = now;
-    entry.path->submit(request);
+    give(request, position, request.queued_at);
 }
 
 void PathSet::flush() noexcept {

@@ -145,4 +145,20 @@ private:
     Nanoseconds next_due_ = kNever;
 };
 
+inline void PathSet::give(Request& request, std::size_t position, Nanoseconds now) noexcept {
+    const std::uint16_t index = candidates_[position].index;
+    Entry& entry = entries_[index];
+    if (!entry.dirty) {
+        entry.dirty = true;
+        dirty_.push_back(index);
+    }
+    request.error = 0;
+    request.error_class = ErrorClass::none;
+    request.protocol_status = 0;
+    request.completed_at = 0;
+    request.path = index;
+    request.dispatched_at = now;
+    entry.path->submit(request);
+}
+
 } // namespace mpath::multipath
