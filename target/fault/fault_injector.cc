@@ -77,17 +77,19 @@ void FaultInjector::begin(Listener& listener, const Action& action, Scope scope,
         scope.command = action.usual_command;
     }
     const Before before = look(listener);
+    const FaultLog::Moment at = moment();
     act(listener, action, scope, activation, now);
     tell_changes(listener, before, action.event, now);
-    log(listener, action, action.kind == ActionKind::heal ? "heal" : "begin");
+    log(at, listener, action, action.kind == ActionKind::heal ? "heal" : "begin");
 }
 
 void FaultInjector::end(Listener& listener, const Action& action, Activation activation, Nanoseconds now) {
     const Before before = look(listener);
+    const FaultLog::Moment at = moment();
     listener.faults.end(activation);
     listener.ana.end(activation);
     tell_changes(listener, before, action.event, now);
-    log(listener, action, "end");
+    log(at, listener, action, "end");
 }
 
 void FaultInjector::act(Listener& listener, const Action& action, const Scope& scope, Activation activation,
@@ -150,9 +152,14 @@ void FaultInjector::each_controller(const Listener& listener, const Scope& scope
     }
 }
 
-void FaultInjector::log(const Listener& listener, const Action& action, const char* phase) {
+FaultLog::Moment FaultInjector::moment() const {
+    return log_ == nullptr ? FaultLog::Moment{} : log_->moment();
+}
+
+void FaultInjector::log(const FaultLog::Moment& moment, const Listener& listener, const Action& action,
+                        const char* phase) {
     if (log_ != nullptr) {
-        log_->write(listener, action, phase);
+        log_->write(moment, listener, action, phase);
     }
 }
 

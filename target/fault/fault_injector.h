@@ -57,7 +57,9 @@ private:
     void end_connections(const Listener& listener, const Scope& scope, bool in_order, Nanoseconds now);
     void each_controller(const Listener& listener, const Scope& scope,
                          const std::function<void(Controller&)>& visit);
-    void log(const Listener& listener, const Action& action, const char* phase);
+    [[nodiscard]] FaultLog::Moment moment() const;
+    void log(const FaultLog::Moment& moment, const Listener& listener, const Action& action,
+             const char* phase);
 
     Subsystem& subsystem_;
     std::vector<Listener*> listeners_;

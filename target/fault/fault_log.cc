@@ -17,12 +17,13 @@ Result<std::unique_ptr<FaultLog>> FaultLog::create(const std::string& file, cons
     return std::unique_ptr<FaultLog>(new FaultLog(std::move(opened), clock));
 }
 
-void FaultLog::write(const Listener& listener, const Action& action, const char* phase) {
+void FaultLog::write(const Moment& moment, const Listener& listener, const Action& action,
+                     const char* phase) {
     const std::string_view text = action.text;
     const std::size_t space = std::min(text.find(' '), text.size());
     nlohmann::ordered_json entry;
-    entry["monotonic"] = clock_.now();
-    entry["utc"] = clock_.utc();
+    entry["monotonic"] = moment.monotonic;
+    entry["utc"] = moment.utc;
     entry["listener"] = listener.options.name;
     entry["address"] = listener.address;
     entry["action"] = text.substr(0, space);

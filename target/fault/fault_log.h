@@ -18,8 +18,15 @@ public:
     /// Begins the file anew. `clock` has to outlive the log.
     static Result<std::unique_ptr<FaultLog>> create(const std::string& file, const Clock& clock);
 
+    /// What is done may be noticed before it is written down, so its time is taken before it is done.
+    struct Moment {
+        Nanoseconds monotonic = 0;
+        Nanoseconds utc = 0;
+    };
+    [[nodiscard]] Moment moment() const { return {clock_.now(), clock_.utc()}; }
+
     /// `phase`: "begin", "end" (of one that was for a time) or "heal".
-    void write(const Listener& listener, const Action& action, const char* phase);
+    void write(const Moment& moment, const Listener& listener, const Action& action, const char* phase);
 
 private:
     using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
