@@ -2,6 +2,7 @@
 #include "job/failover_gaps.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mpath::job {
 
@@ -44,47 +45,56 @@ void FailoverGaps::gave_back(std::size_t index) noexcept {
         path.since = path.last_completion;
         path.gap = std::max(path.gap.value_or(0), longest_since(path.since));
     }
-    ++path.gave_back;
+    ++path.now.gave_back;
 }
 
 void FailoverGaps::returned(std::size_t index) noexcept {
     PathTrouble& path = paths_[index];
     if (--path.away == 0) {
         --open_;
-        tell(path);
+        tell(std::exchange(path.before, {}), path.gap);
+        tell(path.now, path.gap);
+        if (path.over) {
+            well(index);
+        }
     }
 }
 
-void FailoverGaps::tell(const PathTrouble& path) noexcept {
-    if (path.event != live::EventLog::kNoEvent && path.gave_back > 0) {
-        events_.set_failover(path.event, path.gap, path.gave_back, path.exposed);
+void FailoverGaps::tell(const Cost& cost, std::optional<Nanoseconds> gap) noexcept {
+    if (cost.event != live::EventLog::kNoEvent && cost.gave_back > 0) {
+        events_.set_failover(cost.event, gap, cost.gave_back, cost.exposed);
     }
 }
 
 void FailoverGaps::trouble(std::size_t index, live::EventLog::Handle event) noexcept {
     PathTrouble& path = paths_[index];
-    if (event == live::EventLog::kNoEvent || path.event == event) {
+    if (event == live::EventLog::kNoEvent || path.now.event == event) {
         return;
     }
-    if (path.event != live::EventLog::kNoEvent) { // a new trouble; what is still away belongs to it
-        path.gave_back = path.away;
-        path.exposed = 0;
-        path.gap = path.away > 0 ? path.gap : std::nullopt;
+    if (path.now.event != live::EventLog::kNoEvent) { // a new trouble; what is still away belongs to it, too
+        if (path.away > 0) {
+            tell(path.before, path.gap);
+            path.before = path.now;
+        } else {
+            path.gap.reset();
+        }
+        path.now.gave_back = path.away;
+        path.now.exposed = 0;
     }
-    path.event = event;
+    path.now.event = event;
+    path.over = false;
     if (path.away == 0) {
-        tell(path);
+        tell(path.now, path.gap);
     }
 }
 
 void FailoverGaps::well(std::size_t index) noexcept {
     PathTrouble& path = paths_[index];
-    if (path.away > 0) {
-        return; // it is told of its event when the last of them has ended
+    path.over = path.away > 0; // it is told of its event when the last of them has ended
+    if (path.over) {
+        return;
     }
-    path.event = live::EventLog::kNoEvent;
-    path.gave_back = 0;
-    path.exposed = 0;
+    path.now = {};
     path.gap.reset();
 }
 

@@ -41,7 +41,7 @@ public:
     void gave_back(std::size_t path) noexcept;
     /// Such an I/O has ended, wherever.
     void returned(std::size_t path) noexcept;
-    void exposed(std::size_t path) noexcept { ++paths_[path].exposed; }
+    void exposed(std::size_t path) noexcept { ++paths_[path].now.exposed; }
     /// The event that the path's trouble comes from: what was seen since, and shortly before it, is told of
     /// it.
     void trouble(std::size_t path, live::EventLog::Handle event) noexcept;
@@ -59,20 +59,27 @@ private:
         [[nodiscard]] Nanoseconds length() const noexcept { return end - begin; }
     };
 
+    /// What an event has cost, beside the gap.
+    struct Cost {
+        live::EventLog::Handle event = live::EventLog::kNoEvent;
+        std::uint64_t gave_back = 0; ///< I/Os
+        std::uint64_t exposed = 0;
+    };
+
     struct PathTrouble {
         Nanoseconds last_completion = 0;
-        Nanoseconds since = 0;       ///< the window's beginning
-        std::uint64_t away = 0;      ///< I/Os given back and not ended
-        std::uint64_t gave_back = 0; ///< all of them
-        std::uint64_t exposed = 0;
+        Nanoseconds since = 0;  ///< the window's beginning
+        std::uint64_t away = 0; ///< I/Os given back and not ended
         std::optional<Nanoseconds> gap;
-        live::EventLog::Handle event = live::EventLog::kNoEvent;
+        bool over = false; ///< the path is well again, but for them
+        Cost now;
+        Cost before; ///< of the event before, whose I/Os were still away when the next one came
     };
 
     void note_gap(Nanoseconds now) noexcept;
     void remember(const Gap& gap) noexcept;
     [[nodiscard]] Nanoseconds longest_since(Nanoseconds since) const noexcept;
-    void tell(const PathTrouble& path) noexcept;
+    void tell(const Cost& cost, std::optional<Nanoseconds> gap) noexcept;
 
     live::EventLog& events_;
     std::vector<PathTrouble> paths_;
