@@ -213,6 +213,18 @@ net::Task<Result<void>> Controller::configure(Nanoseconds deadline) {
         }
         facts_.events = done->status.ok() ? events : 0;
     }
+    if (identity_.retry_delays[0] != 0) {
+        // Without it a controller may not say how long to wait; one that refuses says nothing, and that is
+        // fine.
+        HostBehavior behavior{.acre = 1};
+        const Sqe set_behavior = set_features(feature::kHostBehaviorSupport, 0);
+        const Result<Completion> done =
+            co_await admin_->execute(set_behavior, Transfer::to_controller, writable(behavior), deadline,
+                                     "Set Features (Host Behavior Support)");
+        if (!done) {
+            co_return unexpected(done.error());
+        }
+    }
     co_return Result<void>{};
 }
 

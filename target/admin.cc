@@ -51,7 +51,8 @@ Answer set_number_of_queues(const Options& options, Controller& controller, std:
     return {.dw0 = queues_result(controller)};
 }
 
-Answer set_features(const Options& options, Controller& controller, const nvme::Sqe& sqe) {
+Answer set_features(const Options& options, Controller& controller, const nvme::Sqe& sqe,
+                    std::span<const std::byte> data) {
     switch (sqe.cdw10 & 0xff) {
     case nvme::feature::kNumberOfQueues:
         if (controller.is_discovery()) {
@@ -63,6 +64,9 @@ Answer set_features(const Options& options, Controller& controller, const nvme::
         return {};
     case nvme::feature::kKeepAliveTimer:
         controller.kato_ms = sqe.cdw11;
+        return {};
+    case nvme::feature::kHostBehaviorSupport:
+        controller.heeds_retry_delays = data[0] == std::byte{1};
         return {};
     default:
         return refuse(StatusCode::invalid_field);
@@ -92,8 +96,14 @@ Answer wait_for_event(Controller& controller) {
 
 } // namespace
 
+std::uint32_t admin_bytes_from_host(const nvme::Sqe& sqe) {
+    const bool behavior = sqe.opcode == nvme::admin_opcode::kSetFeatures &&
+                          (sqe.cdw10 & 0xff) == nvme::feature::kHostBehaviorSupport;
+    return behavior ? sizeof(nvme::HostBehavior) : 0;
+}
+
 Answer execute_admin(const Subsystem& subsystem, Controller& controller, const nvme::Sqe& sqe,
-                     Nanoseconds now) {
+                     std::span<const std::byte> data, Nanoseconds now) {
     if (!controller.ready()) {
         return refuse(StatusCode::command_sequence_error);
     }
@@ -103,7 +113,7 @@ Answer execute_admin(const Subsystem& subsystem, Controller& controller, const n
     case nvme::admin_opcode::kGetLogPage:
         return deliver(log_page(subsystem, controller, sqe), sqe);
     case nvme::admin_opcode::kSetFeatures:
-        return set_features(subsystem.options(), controller, sqe);
+        return set_features(subsystem.options(), controller, sqe, data);
     case nvme::admin_opcode::kGetFeatures:
         return get_features(controller, sqe);
     case nvme::admin_opcode::kAsyncEventRequest:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
@@ -23,8 +24,12 @@ struct Answer {
 };
 
 /// A command of the admin queue other than the Fabrics ones.
+/// Bytes of data that come with the command.
+std::uint32_t admin_bytes_from_host(const nvme::Sqe& sqe);
+
+/// `data`: as many bytes as admin_bytes_from_host() said.
 Answer execute_admin(const Subsystem& subsystem, Controller& controller, const nvme::Sqe& sqe,
-                     Nanoseconds now);
+                     std::span<const std::byte> data, Nanoseconds now);
 
 /// Property Get and Property Set.
 Answer get_property(const Controller& controller, const nvme::Sqe& sqe);

@@ -64,6 +64,7 @@ public:
     std::uint32_t kato_ms = 0;
     AsyncEvents events;
     std::uint16_t io_queues_granted = 0;
+    bool heeds_retry_delays = false; ///< the host has said so (ACRE)
     std::uint32_t async_events_waiting = 0;
 
 private:

@@ -108,6 +108,11 @@ void Queue::plan(Command& command) {
     } else if (role_ == Role::io) {
         command.is_io = true;
         command.plan = plan_io(subsystem_, listener_, sqe);
+    } else {
+        command.plan.from_host = admin_bytes_from_host(sqe);
+        if (command.plan.from_host != 0 && sqe.sgl.length != command.plan.from_host) {
+            command.plan.status = Status(StatusCode::data_sgl_length_invalid, true);
+        }
     }
     if (sqe.flags != nvme::kSqeFlagsSgl) {
         command.plan.status = Status(StatusCode::invalid_field, true);

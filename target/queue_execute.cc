@@ -25,7 +25,7 @@ void Queue::execute(std::uint16_t slot, Nanoseconds now) {
     } else {
         const Answer result = command.sqe.opcode == nvme::kFabricsOpcode
                                   ? execute_fabrics(command, now)
-                                  : execute_admin(subsystem_, *controller_, command.sqe, now);
+                                  : execute_admin(subsystem_, *controller_, command.sqe, command.buffer, now);
         if (result.later) {
             event_slots_.push_back(slot);
             return;

@@ -37,6 +37,9 @@ void Queue::afflict(Command& command) {
     }
     if (failure != nullptr) {
         command.plan.status = failure->status;
+        if (controller_ == nullptr || !controller_->heeds_retry_delays) {
+            command.plan.status = command.plan.status.without_crd();
+        }
         ++listener_.counters.failed;
         return;
     }

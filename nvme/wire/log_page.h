@@ -28,7 +28,15 @@ namespace feature {
 inline constexpr std::uint8_t kNumberOfQueues = 0x07;
 inline constexpr std::uint8_t kAsyncEventConfiguration = 0x0b;
 inline constexpr std::uint8_t kKeepAliveTimer = 0x0f;
+inline constexpr std::uint8_t kHostBehaviorSupport = 0x16;
 } // namespace feature
+
+/// What the host says it can do, as the data of Set Features (Host Behavior Support).
+struct HostBehavior {
+    std::uint8_t acre = 0; ///< 1: it heeds the retry delay of a status
+    std::array<std::uint8_t, 511> reserved1{};
+};
+static_assert(sizeof(HostBehavior) == 512);
 
 /// ANA state in a group descriptor, low nibble.
 enum class AnaState : std::uint8_t {

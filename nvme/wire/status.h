@@ -88,6 +88,9 @@ struct Status {
     }
     /// 0, or which of the controller's CRDT1..3 to wait before a retry.
     [[nodiscard]] constexpr unsigned crd() const { return (field >> 11) & 3; }
+    [[nodiscard]] constexpr Status without_crd() const {
+        return Status(static_cast<std::uint16_t>(field & ~(3U << 11)));
+    }
     [[nodiscard]] constexpr bool more() const { return (field & 0x2000) != 0; }
     [[nodiscard]] constexpr bool dnr() const { return (field & kDoNotRetry) != 0; }
 

@@ -188,12 +188,24 @@ TEST_F(TargetAction, FailedCommandsAreNotCarriedOut) {
     host.io.capsule(blocks_command(io_opcode::kWrite, 1, 0, 1), pattern(512));
     const auto status = nvme::Status::from_cqe(host.io.completion().status);
     EXPECT_EQ(status.code(), StatusCode::ana_inaccessible);
-    EXPECT_EQ(status.crd(), 2U);
+    EXPECT_EQ(status.crd(), 0U) << "the host has not said that it heeds it";
     EXPECT_EQ(io(io_opcode::kFlush), StatusCode::ana_inaccessible);
     EXPECT_EQ(io(io_opcode::kFlush), StatusCode::success);
     EXPECT_EQ(stored(), Bytes(512));
     EXPECT_EQ(counters().failed, 2U);
     EXPECT_EQ(counters().writes, 0U);
+}
+
+TEST_F(TargetAction, SaysHowLongToWaitToAHostThatHeedsIt) {
+    Bytes behavior(sizeof(nvme::HostBehavior));
+    behavior[0] = std::byte{1};
+    auto sqe = admin_command(admin_opcode::kSetFeatures, 1);
+    sqe.cdw10 = nvme::feature::kHostBehaviorSupport;
+    host.admin.capsule(sqe, behavior);
+    ASSERT_EQ(status_of(host.admin.completion()), StatusCode::success);
+    stage.play("on a fail 3/02 crd 2");
+    host.io.capsule(blocks_command(io_opcode::kFlush, 1, 0, 0));
+    EXPECT_EQ(nvme::Status::from_cqe(host.io.completion().status).crd(), 2U);
 }
 
 TEST_F(TargetAction, FailsAWriteWithoutAskingForItsData) {
