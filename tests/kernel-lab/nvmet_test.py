@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import vm
@@ -139,6 +140,64 @@ class Engine(unittest.TestCase):
         job = self.fio(2, "--rw=read", "--bs=64k", "--size=8m", "--verify=pattern", "--verify_pattern=0x00",
                        "--verify_fatal=1")
         self.assertEqual(8 * MIB, job["read"]["io_bytes"])
+
+
+
+class Trouble(unittest.TestCase):
+    """Paths that change, fail and come back while a job verifies what it writes: nothing may be lost."""
+
+    SECONDS = 8
+
+    def fio_during(self, *steps):
+        """A verifying job on both paths of namespace 1; each step is (seconds to wait, lab command). Its record."""
+        with tempfile.TemporaryDirectory(prefix="fio-mpath-lab-") as folder:
+            command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={paths(1)}", "--filename=lab",
+                       "--rw=randwrite", "--bs=4k", "--size=4m", "--iodepth=8", "--verify=crc32c", "--verify_fatal=1",
+                       "--verify_backlog=256", "--time_based", f"--runtime={self.SECONDS}", "--reconnect_delay=1",
+                       "--keep_alive_tmo=2", "--retry_hold=none", "--mpath_log=record"]
+            process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+            try:
+                for seconds, text in steps:
+                    time.sleep(seconds)
+                    lab.exec(text)
+                said, _ = process.communicate(timeout=FIO_SECONDS)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+            self.assertEqual(0, process.returncode, said[-4000:])
+            record = json.loads((pathlib.Path(folder) / "record_mpath.1.json").read_text())
+        self.assertGreater(record["results"]["response"]["write"]["count"], 0, said[-4000:])
+        return record
+
+    def events(self, record, path):
+        names = [found["name"] for found in record["results"]["paths"]]
+        return [(event["kind"], event["text"]) for event in record["results"]["events"]
+                if event["path"] is not None and names[event["path"]] == path]
+
+    def test_ana_states_move_io_and_give_it_back(self):
+        record = self.fio_during((2, "lab ana 1 1 inaccessible"), (1, "lab ana 1 1 optimized"),
+                                 (1, "lab ana 2 1 persistent-loss"), (1, "lab ana 2 1 optimized"))
+        for path, state in (("a", "inaccessible"), ("b", "persistent-loss")):
+            changes = [text for kind, text in self.events(record, path) if kind == "state" and "->" in text]
+            self.assertEqual([f"optimized -> {state}", f"{state} -> optimized"], changes, record["results"]["events"])
+
+    def test_io_waits_while_both_paths_are_inaccessible(self):
+        record = self.fio_during((2, "lab ana 1 1 inaccessible"), (0, "lab ana 2 1 inaccessible"),
+                                 (1, "lab ana 1 1 optimized"), (0, "lab ana 2 1 optimized"))
+        self.assertGreater(record["results"]["held"]["count"], 0)
+
+    def test_a_port_withdrawn_and_given_back(self):
+        record = self.fio_during((2, "lab nvmet 1 down"), (2, "lab nvmet 1 up"))
+        kinds = [kind for kind, _ in self.events(record, "a")]
+        self.assertIn("lost", kinds, record["results"]["events"])
+        self.assertIn("connected", kinds[kinds.index("lost"):], record["results"]["events"])
+        self.assertNotIn("lost", [kind for kind, _ in self.events(record, "b")])
+
+    def test_a_silent_link_is_noticed(self):
+        record = self.fio_during((2, "lab link a down"), (5, "lab link a up"))
+        self.assertIn("lost", [kind for kind, _ in self.events(record, "a")], record["results"]["events"])
 
 
 if __name__ == "__main__":
