@@ -11,8 +11,10 @@
 #include "cli/command.h"
 #include "cli/host_options.h"
 #include "cli/path_report.h"
+#include "cli/path_watch.h"
 #include "net/async.h"
 #include "nvme/controller.h"
+#include "target/options.h"
 
 namespace mpath::cli {
 
@@ -23,6 +25,10 @@ struct PathsWords {
     HostWords host;
     double timeout = 10;
     bool json = false;
+    bool watch = false;
+    std::string watch_for; ///< empty: until interrupted
+    std::uint32_t keep_alive = 5;
+    double reconnect_delay = static_cast<double>(kWatchReconnectDelay) / kSecond;
 };
 
 /// More than a job would ask for, to learn how many it may.
@@ -35,8 +41,20 @@ Examples:
                   nvme+tcp://192.0.2.2/nqn.2014-08.org.example:vol1/1
   fio-mpath paths --json nvme+tcp://[2001:db8::1]:4420/nqn.2014-08.org.example:vol1/1
 
+  for an hour, a line for each change:
+    fio-mpath paths --watch --for 3600s nvme+tcp://192.0.2.1/nqn.2014-08.org.example:vol1/1
+
 A URI is nvme+tcp://HOST[:PORT]/NQN/NSID, as in the engine's option paths=. Nothing is written to the device.
-Exit status: 0 when every path answered, 1 when one did not.)";
+
+With --watch it stays connected and prints a line for each change, until Ctrl-C or for --for: time (UTC), path, and
+  connected  found at the start, or again after it was lost
+  lost       the connection, or the controller
+  state      of the path's ANA group, before and after
+  refused    why it could not be connected; the same reason again and again is told once
+  given_up   the target says that trying again is no use; the path is left alone from then on
+  namespace  resized, removed, exchanged or formatted
+
+Exit status: 0 when every path answered, or, with --watch, was connected at the end; 1 when one did not, or was not.)";
 
 using Facts = Result<nvme::ControllerFacts>;
 
@@ -58,6 +76,35 @@ Facts look_at(net::Reactor& reactor, const std::string& text, const nvme::Contro
     return net::run_until_done(reactor, look(reactor, *uri, options));
 }
 
+Nanoseconds from_seconds(double seconds) {
+    return static_cast<Nanoseconds>(seconds * static_cast<double>(kSecond));
+}
+
+int watch(const PathsWords& words, nvme::ControllerOptions options) {
+    std::vector<nvme::Uri> uris;
+    for (const std::string& text : words.uris) {
+        const auto uri = nvme::parse_uri(text);
+        if (!uri) {
+            return complain(uri.error().text);
+        }
+        uris.push_back(*uri);
+    }
+    Nanoseconds duration = kWatchForever;
+    if (!words.watch_for.empty()) {
+        const auto told = target::parse_duration(words.watch_for);
+        if (!told) {
+            return complain("--for: " + told.error().text);
+        }
+        duration = *told;
+    }
+    options.io_queues = 1;
+    options.keep_alive_ms = words.keep_alive * 1000;
+    job::LifeOptions life;
+    life.reconnect_delay = from_seconds(words.reconnect_delay);
+    life.ctrl_loss_tmo.reset();
+    return watch_paths(uris, options, life, duration);
+}
+
 int run(const PathsWords& words) {
     const auto host = words.host.identity();
     if (!host) {
@@ -67,7 +114,10 @@ int run(const PathsWords& words) {
     options.host = *host;
     options.io_queues = kQueuesAsked;
     options.queue_size = kEntriesAsked;
-    options.connect_timeout = static_cast<Nanoseconds>(words.timeout * static_cast<double>(kSecond));
+    options.connect_timeout = from_seconds(words.timeout);
+    if (words.watch) {
+        return watch(words, options);
+    }
 
     const SystemClock clock;
     const auto reactor = net::make_reactor(clock, 16);
@@ -105,7 +155,27 @@ Command add_paths(CLI::App& parent) {
         ->type_name("SECONDS")
         ->check(CLI::Range(0.001, 3600.0))
         ->capture_default_str();
-    app->add_flag("--json", words->json, "JSON instead of a table; absent values are null");
+    CLI::Option* json =
+        app->add_flag("--json", words->json, "JSON instead of a table; absent values are null");
+    CLI::Option* watch_flag =
+        app->add_flag("--watch", words->watch, "Stay connected and print a line for each change")
+            ->excludes(json);
+    app->add_option("--for", words->watch_for, "Watch that long, such as 90s (default: until Ctrl-C)")
+        ->type_name("DURATION")
+        ->needs(watch_flag);
+    app->add_option(
+           "--keep-alive-tmo", words->keep_alive,
+           "While watching: as the engine's keep_alive_tmo=; it bounds how long a silent path goes unnoticed")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0, 86400))
+        ->capture_default_str()
+        ->needs(watch_flag);
+    app->add_option("--reconnect-delay", words->reconnect_delay,
+                    "While watching: from the loss of a path to the next attempt to connect it")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.1, 86400.0))
+        ->capture_default_str()
+        ->needs(watch_flag);
     return {app, [words] { return run(*words); }};
 }
 
