@@ -2,6 +2,7 @@
 #include "nvme/admin_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nvme/status_text.h"
 
@@ -13,8 +14,8 @@ struct AdminQueue::Waiter {
 };
 
 AdminQueue::AdminQueue(net::Reactor& reactor, ConnectedQueue connected,
-                       std::function<void(const Error&)> on_closed)
-    : reactor_(reactor), on_closed_(std::move(on_closed)),
+                       std::function<void(const Error&)> on_end)
+    : reactor_(reactor), on_end_(std::move(on_end)),
       queue_(reactor, std::move(connected.socket), connected.parameters, *this) {}
 
 net::Task<Result<Completion>> AdminQueue::execute(Sqe sqe, Transfer transfer, std::span<std::byte> data,
@@ -33,8 +34,7 @@ net::Task<Result<Completion>> AdminQueue::execute(Sqe sqe, Transfer transfer, st
         timer = reactor_.timers().add(deadline, [this, &late, name, begun, deadline] {
             late = true;
             const double waited = static_cast<double>(deadline - std::min(begun, deadline)) / kSecond;
-            queue_.close({ETIMEDOUT, fmt::format("no answer to {} within {:.1f} s", name, waited)},
-                         net::Stream::Ending::abort);
+            fail({ETIMEDOUT, fmt::format("no answer to {} within {:.1f} s", name, waited)});
         });
     }
     queue_.submit(sqe, transfer, data.data(), static_cast<std::uint32_t>(data.size()), &waiter);
@@ -73,6 +73,14 @@ net::Task<int> AdminQueue::close() {
     co_return 0;
 }
 
+void AdminQueue::fail(Error reason) noexcept {
+    if (!queue_.closing()) {
+        const Error told = reason;
+        queue_.close(std::move(reason), net::Stream::Ending::abort);
+        tell_end(told);
+    }
+}
+
 void AdminQueue::on_command_done(const Completion& completion) noexcept {
     auto* waiter = static_cast<Waiter*>(completion.owner);
     if (completion.lost) {
@@ -89,8 +97,14 @@ void AdminQueue::on_queue_closed(const Error& error) noexcept {
         completion.lost = true;
         waiter->done.set(completion);
     }
-    on_closed_(error);
+    tell_end(error);
     closed_.set(true);
+}
+
+void AdminQueue::tell_end(const Error& reason) noexcept {
+    if (!std::exchange(end_told_, true)) {
+        on_end_(reason);
+    }
 }
 
 } // namespace mpath::nvme

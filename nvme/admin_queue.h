@@ -21,8 +21,9 @@ public:
     /// For a command that may stay open for ever (Asynchronous Event Request).
     static constexpr Nanoseconds kNoDeadline = ~Nanoseconds{0};
 
-    /// `on_closed` is called once, after every command has ended; its Error has code 0 when close() ended it.
-    AdminQueue(net::Reactor& reactor, ConnectedQueue connected, std::function<void(const Error&)> on_closed);
+    /// `on_end` is called once: when the queue ends itself, from fail() or at a deadline, before anybody else
+    /// can notice what comes of that; otherwise when it has closed, with code 0 if close() did it.
+    AdminQueue(net::Reactor& reactor, ConnectedQueue connected, std::function<void(const Error&)> on_end);
     /// Only after close() has ended.
     ~AdminQueue() override = default;
 
@@ -40,7 +41,7 @@ public:
     net::Task<int> close();
 
     /// Ends the association for `reason`, as if it had been lost.
-    void fail(Error reason) noexcept { queue_.close(std::move(reason), net::Stream::Ending::abort); }
+    void fail(Error reason) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return queue_.closing(); }
     [[nodiscard]] net::Reactor& reactor() const noexcept { return reactor_; }
@@ -51,9 +52,11 @@ private:
     void on_command_done(const Completion& completion) noexcept override;
     void on_sent() noexcept override {}
     void on_queue_closed(const Error& error) noexcept override;
+    void tell_end(const Error& reason) noexcept;
 
     net::Reactor& reactor_;
-    std::function<void(const Error&)> on_closed_;
+    std::function<void(const Error&)> on_end_;
+    bool end_told_ = false;
     Error end_{0, {}};          ///< why the queue is closed
     std::vector<Waiter*> lost_; ///< whose commands the closing queue has given up
     net::Event<bool> closed_;
