@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers per path add up to fio's own, in every way a job can run."""
-import errno
 import unittest
 
 import lab
@@ -111,24 +110,36 @@ class Ramp(lab.Case):
 class Errors(lab.Case):
     """Failed I/Os have no response time, in fio's statistics and in ours; they are counted apart."""
 
-    def test_io_of_a_lost_path_is_an_error_of_that_path(self):
+    def test_io_of_a_lost_path_is_an_error_and_a_requeue_of_that_path(self):
         kept = self.target("--device-id=one")
         # A slow path has I/O outstanding at any moment, so also at its last one.
         lost = self.target("--device-id=one", listeners=("name=a,delay=50ms",))
         paths = f"lost={lost.uris['a']},kept={kept.uris['a']}"
-        # Of itself, continue_on_error= means EIO and EILSEQ only.
-        fio = self.start_fio("--rw=randrw", "--bs=4k", "--iodepth=8", "--continue_on_error=all",
-                             f"--ignore_error={errno.ENOLINK},{errno.ENOLINK}", "--time_based", "--runtime=3",
+        fio = self.start_fio("--rw=randrw", "--bs=4k", "--iodepth=8", "--time_based", "--runtime=3",
                              "--output-format=json", paths=paths)
         lab.wait_until(lambda: lab.does_io(fio, lost), "I/O on the path")
         lost.kill()
         run = self.finish(fio)
+        self.assertEqual(0, run.returncode, str(run))
         job = run.jobs[0]
         self.assertEqual(lab.fio_sums(job), lab.our_sums(job), str(run))
-        self.assertGreater(job["total_err"], 0, str(run))
         facts = lab.path_facts(job)
-        self.assertEqual(job["total_err"], facts["lost"]["errors"], str(run))
-        self.assertEqual(0, facts["kept"]["errors"], str(run))
+        self.assertGreater(facts["lost"]["requeues"], 0, str(run))
+        self.assertEqual(facts["lost"]["requeues"], facts["lost"]["errors"], str(run))
+        self.assertEqual((0, 0), (facts["kept"]["requeues"], facts["kept"]["errors"]), str(run))
+
+    def test_io_of_the_last_path_is_an_error_of_the_job(self):
+        target = self.target(listeners=("name=a,delay=50ms",))
+        # Of itself, continue_on_error= means EIO and EILSEQ only; EIO is what a job without a path gets.
+        fio = self.start_fio("--rw=randread", "--bs=4k", "--iodepth=8", "--continue_on_error=io", "--time_based",
+                             "--runtime=2", "--rate_iops=100", "--ctrl_loss_tmo=0", "--output-format=json",
+                             paths=target.paths)
+        lab.wait_until(lambda: lab.does_io(fio, target), "I/O on the path")
+        target.kill()
+        run = self.finish(fio)
+        job = run.jobs[0]
+        self.assertGreater(job["total_err"], 0, str(run))
+        self.assertEqual(lab.fio_sums(job), lab.our_sums(job), str(run))
 
     def test_data_that_fails_to_verify_is_no_error_of_a_path(self):
         target = self.target()

@@ -42,8 +42,8 @@ class KeepAlive(lab.Case):
     def test_the_target_does_drop_who_is_silent(self):
         # The control: a stopped fio can't send anything.
         target = self.target()
-        fio = self.start_fio("--keep_alive_tmo=4", "--rw=randread", "--bs=4k", "--time_based", "--runtime=60",
-                             paths=target.paths)
+        fio = self.start_fio("--keep_alive_tmo=4", "--ctrl_loss_tmo=0", "--rw=randread", "--bs=4k", "--time_based",
+                             "--runtime=60", paths=target.paths)
         lab.wait_until(lambda: lab.does_io(fio, target), "I/O")
         stopped = lab.stop_processes(fio)
         lab.wait_until(lambda: not lab.connections_to(target.port("a")), "the target drops the association")

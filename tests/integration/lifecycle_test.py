@@ -122,13 +122,13 @@ class LostTarget(Lifecycle):
         for mode in ("--thread=0", "--thread=1"):
             with self.subTest(mode):
                 target = self.target()
-                fio = self.start_fio(*SHAPE, "--runtime=50", mode, paths=target.paths)
+                fio = self.start_fio(*SHAPE, "--runtime=50", "--ctrl_loss_tmo=0", mode, paths=target.paths)
                 lab.wait_until(lambda: self.reads_in(fio) > 0, "a checkpoint with I/O")
                 target.kill()
                 run = self.finish(fio)
                 self.assertEqual(1, run.returncode, str(run))
-                self.assertRegex(run.stderr, "fio: (read|write) of 4096 bytes at offset [0-9]+ on path [ab]: "
-                                             "the connection was lost before the answer came")
+                self.assertRegex(run.stderr, "fio: (read|write) of 4096 bytes at offset [0-9]+: no usable path in "
+                                             r"this job's set \(a not connected, b not connected\)")
                 record = self.check_record(run.folder, complete=True)
                 self.assertIn("lost", [event["kind"] for event in record["results"]["events"]])
 
