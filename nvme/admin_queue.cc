@@ -66,7 +66,9 @@ net::Task<Result<Completion>> AdminQueue::succeed(Sqe sqe, Transfer transfer, st
 }
 
 net::Task<int> AdminQueue::close() {
-    queue_.close({0, "closed"}, net::Stream::Ending::orderly);
+    // Named, because GCC 12 without optimization destroys a braced temporary of a coroutine twice.
+    Error by_us{0, "closed"};
+    queue_.close(std::move(by_us), net::Stream::Ending::orderly);
     co_await closed_;
     // on_queue_closed() is still on the stack, and the stream below it: come back on a fresh one.
     co_await net::sleep_until(reactor_, reactor_.clock().now());
