@@ -140,16 +140,16 @@ TEST_F(KeeperTest, keeps_one_path_alive_while_another_hangs) {
     nvme::Uri uri = target.uri();
     uri.port = mute.port();
     options_.connect_timeout = 300 * kMillisecond;
-    options_.keep_alive_ms = 200;
+    options_.keep_alive_ms = 2000; // a starved machine must not be silent that long
     std::atomic<int> intervals = 0;
     keeper_ = std::make_unique<Keeper>(
         clock_, std::vector{uri, target.uri()}, options_, *events_, 50 * kMillisecond,
         [&intervals] { ++intervals; }, life_);
     ASSERT_TRUE(keeper_->connect());
-    ASSERT_TRUE(wait_until([&intervals] { return intervals >= 20; }));
+    ASSERT_TRUE(wait_until([&intervals] { return intervals >= 60; }));
     EXPECT_EQ(keeper_->news().life(0), PathLife::connecting);
     EXPECT_EQ(keeper_->news().life(1), PathLife::live);
-    EXPECT_THAT(kinds(), testing::ElementsAre(EventKind::refused));
+    EXPECT_THAT(kinds(), testing::Each(EventKind::refused));
     keeper_->stop();
 }
 
