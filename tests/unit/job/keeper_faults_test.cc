@@ -13,7 +13,7 @@ namespace {
 class KeeperFaults : public KeeperTest {
 protected:
     KeeperFaults() {
-        options_.keep_alive_ms = 200;
+        options_.keep_alive_ms = 1000;
         options_.connect_timeout = 500 * kMillisecond;
     }
 
