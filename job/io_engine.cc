@@ -69,6 +69,7 @@ void IoEngine::add_path(std::string name, std::unique_ptr<Path> path) {
     traffic_before_.emplace_back();
     state_reports_.push_back(news_.state_reports(state_reports_.size()));
     loss_known_.push_back(false);
+    state_asked_.push_back(false);
     gaps_.add_path();
 }
 
@@ -158,6 +159,8 @@ void IoEngine::wait_for_arrivals() noexcept {
         const Nanoseconds now = clock_.now();
         if (give_up_at_ == 0) {
             give_up_at_ = now + kPatienceAfterTerminate;
+        } else if (const Nanoseconds due = paths_.next_due(); due != multipath::kNever) {
+            give_up_at_ = std::max(give_up_at_, due + kPatienceAfterTerminate); // a held write is worth it
         } else if (now >= give_up_at_ && !gave_up_) {
             give_up();
         }

@@ -118,6 +118,7 @@ private:
     std::vector<live::PathSlot*> path_slots_;
     std::vector<std::uint32_t> state_reports_; ///< of each path, as last taken
     std::vector<bool> loss_known_;             ///< of each path: which event tells of its loss
+    std::vector<bool> state_asked_;            ///< of each path, and not told yet
     FailoverGaps gaps_;
     std::vector<Request> requests_;
 

@@ -90,11 +90,13 @@ void IoEngine::take_news_of(std::uint16_t index) noexcept {
         }
         care_.reattach(index, std::move(*connection));
         loss_known_[index] = false;
+        state_asked_[index] = false;
         gaps_.well(index);
         paths_changed_ = true;
     }
     if (state_reports_[index] != news_.state_reports(index)) {
         state_reports_[index] = news_.state_reports(index);
+        state_asked_[index] = false;
         const PathState state = news_.state(index);
         if (is_usable(state)) {
             gaps_.well(index);
@@ -206,7 +208,10 @@ void IoEngine::on_exposed(std::uint16_t path) noexcept {
 
 void IoEngine::on_state_refused(std::uint16_t path) noexcept {
     path_slots_[path]->set_state(owned_paths_[path]->state());
-    care_.refresh_state(path);
+    if (!state_asked_[path]) {
+        state_asked_[path] = true;
+        care_.refresh_state(path);
+    }
 }
 
 } // namespace mpath::job

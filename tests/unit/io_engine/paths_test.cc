@@ -146,6 +146,41 @@ TEST_F(EngineTrouble, AStateThatAnIoSaysIsAskedForAndHoldsUntilTheKeeperTellsOne
     EXPECT_EQ(paths_[1]->state(), PathState::optimized);
 }
 
+TEST_F(EngineTrouble, ManyIosThatSayAStateAskOnce) {
+    open(2);
+    engine_->paths().set_reports_state(1, true);
+    queue_and_commit(0, 8);
+    engine_->getevents(0, kDepth);
+    for (int i = 0; i < 4; ++i) {
+        paths_[1]->complete(ErrorClass::ana_inaccessible);
+    }
+    engine_->getevents(0, kDepth);
+    EXPECT_EQ(care_.refreshed.size(), 1U);
+    news_->set_state(1, PathState::optimized);
+    engine_->getevents(0, kDepth);
+    queue_and_commit(8, 2);
+    engine_->getevents(0, kDepth);
+    paths_[1]->complete(ErrorClass::ana_inaccessible);
+    engine_->getevents(0, kDepth);
+    EXPECT_EQ(care_.refreshed.size(), 2U);
+}
+
+TEST_F(EngineTrouble, AJobThatEndsWaitsForAHeldWrite) {
+    open(2);
+    engine_->paths().set_write_hold(1, 20 * kSecond);
+    queue(0, Operation::read);
+    queue(1, Operation::write);
+    engine_->getevents(0, kDepth);
+    paths_[1]->held.front()->maybe_executed = true;
+    break_path(1);
+    terminate_ = true;
+    const Nanoseconds begin = clock_.now();
+    reactor_.during_run = [&] { paths_[0]->complete_sent(); };
+    EXPECT_EQ(engine_->getevents(2, kDepth), 2U);
+    EXPECT_EQ(engine_->event(1).error, 0);
+    EXPECT_GE(clock_.now() - begin, 20 * kSecond);
+}
+
 // ---- deadlines
 
 TEST_F(EngineTrouble, APathThatDoesNotAnswerInTimeLosesItsConnections) {
