@@ -23,7 +23,7 @@ public:
     using Handle = std::uint32_t;
     static constexpr Handle kNoEvent = 0xffffffff;
 
-    /// `path` is the index of the path, or record::kNoPath. `text` is clipped to 119 bytes. kNoEvent: there
+    /// `path` is the index of the path, or record::kNoPath. `text` is clipped to 191 bytes. kNoEvent: there
     /// was no room for it, and it was counted only.
     Handle add(Nanoseconds monotonic, Nanoseconds utc, std::uint16_t path, record::EventKind kind,
                std::string_view text) noexcept;
@@ -52,7 +52,7 @@ private:
         record::Counter requeues;
         record::OptionalCounter exposed_writes;
         record::OptionalCounter detection;
-        FixedText<119> text;
+        FixedText<191> text;
     };
 
     mutable std::uint64_t claimed_;
