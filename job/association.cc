@@ -12,6 +12,10 @@ double seconds(Nanoseconds time) {
     return static_cast<double>(time) / kSecond;
 }
 
+std::string_view plural(std::uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 } // namespace
 
 std::string_view to_string(AssociationState state) {
@@ -120,8 +124,9 @@ net::Task<bool> Association::reconnect() {
     while (!stopping_ && state_ != AssociationState::gone) {
         const auto due = outage_->next(now());
         if (!due) {
-            give_up(fmt::format("given up after {:.1f} s and {} attempts (ctrl_loss_tmo)",
-                                seconds(now() - outage_->lost_at()), outage_->attempts()));
+            give_up(fmt::format("given up after {:.1f} s and {} attempt{} (ctrl_loss_tmo)",
+                                seconds(now() - outage_->lost_at()), outage_->attempts(),
+                                plural(outage_->attempts())));
             break;
         }
         set_state(AssociationState::waiting);
@@ -244,8 +249,8 @@ void Association::give_up(std::string_view text) {
 void Association::come_back(PathConnection connection) {
     refusal_.clear();
     add_event(record::EventKind::connected,
-              fmt::format("after {:.1f} s and {} attempts", seconds(now() - outage_->lost_at()),
-                          outage_->attempts()));
+              fmt::format("after {:.1f} s and {} attempt{}", seconds(now() - outage_->lost_at()),
+                          outage_->attempts(), plural(outage_->attempts())));
     end_outage();
     tell_device(connection.facts);
     place_.news.hand_over(path_, std::make_unique<PathConnection>(std::move(connection)));

@@ -20,12 +20,12 @@ constexpr Nanoseconds kLongestPause = 30 * kSecond;
 constexpr std::uint32_t kTransitionSeconds = 10;
 constexpr std::size_t kChangedNamespacesSize = 4096;
 
+/// What there is to say of an event itself; nothing where what it is about will be looked at and told.
 std::string event_text(AsyncEvent event) {
     switch (event.dw0 & 0xffffff) {
     case AsyncEvent::kAnaChanged:
-        return "the ANA log changed";
     case AsyncEvent::kNamespaceAttributeChanged:
-        return "a namespace's attributes changed";
+        return {};
     default:
         return fmt::format("asynchronous event of type {}, information {:02x}h, log page {:02x}h",
                            event.type(), event.info(), event.page());
@@ -84,7 +84,9 @@ net::Task<int> Controller::watch_event() {
 }
 
 void Controller::take_event(AsyncEvent event) {
-    listener_->on_event(event_text(event));
+    if (std::string text = event_text(event); !text.empty()) {
+        listener_->on_event(std::move(text));
+    }
     switch (event.page()) {
     case log_page::kAna:
         wanted_.state = true;

@@ -96,7 +96,7 @@ struct IdentifyController {
     Le32 anagrpmax;
     Le32 nanagrpid;
     std::array<std::uint8_t, 34> reserved352{};
-    Le16 cqt; ///< milliseconds from the end of an association to the last effect of its commands; 0 = not said
+    Le16 cqt; ///< milliseconds until the commands of an association that ended have no effect; 0 = not said
     std::array<std::uint8_t, 124> reserved388{};
     std::uint8_t sqes = 0; ///< bits 3:0 required, 7:4 maximum: log2 of the entry size
     std::uint8_t cqes = 0;

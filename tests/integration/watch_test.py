@@ -82,7 +82,7 @@ class Watch(lab.Case):
         watcher.wait_for("p0", "lost", "reset by peer")
         watcher.wait_for("p0", "refused", "Connection refused")
         target.tell("on a heal")
-        watcher.wait_for("p0", "connected", r"after \d+\.\d s and \d+ attempts")
+        watcher.wait_for("p0", "connected", r"after \d+\.\d s and \d+ attempt")
         target.tell("on a drop")
         watcher.wait_for("p0", "lost", "reset by peer", count=2)
         watcher.wait_for("p0", "connected", "after", count=2)

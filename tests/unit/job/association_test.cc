@@ -97,7 +97,7 @@ TEST_F(Loss, of_what_nobody_took_yet_leaves_no_dead_queues_behind) {
     connector_.script.lose("it broke again");
     EXPECT_FALSE(news_.connection_waits(kPath));
     EXPECT_EQ(life(), "connecting");
-    EXPECT_THAT(events(), ElementsAre("0 lost: it broke", "10 connected: after 10.0 s and 1 attempts",
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke", "10 connected: after 10.0 s and 1 attempt",
                                       "10 lost: it broke again"));
 }
 
@@ -160,7 +160,7 @@ TEST_F(Return, hands_queues_over_with_the_state_of_now) {
     EXPECT_EQ(news_.state(kPath), PathState::inaccessible);
     EXPECT_NE(news_.take_connection(kPath), nullptr);
     EXPECT_EQ(life(), "live");
-    EXPECT_THAT(events(), ElementsAre("0 lost: it broke", "10 connected: after 10.0 s and 1 attempts",
+    EXPECT_THAT(events(), ElementsAre("0 lost: it broke", "10 connected: after 10.0 s and 1 attempt",
                                       "10 state: optimized -> inaccessible"));
 }
 
@@ -246,7 +246,7 @@ TEST_F(Told, a_resize_is_told_once) {
     connector_.script.lose("it broke");
     run_to(10);
     EXPECT_THAT(events(), ElementsAre("0 namespace_changed: resized from 1048576 to 2097152 bytes",
-                                      "0 lost: it broke", "10 connected: after 10.0 s and 1 attempts"));
+                                      "0 lost: it broke", "10 connected: after 10.0 s and 1 attempt"));
 }
 
 // ---- the end of the job

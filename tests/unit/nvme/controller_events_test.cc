@@ -54,7 +54,7 @@ TEST_F(ControllerEvents, reports_the_new_state_after_an_ana_event) {
     ASSERT_TRUE(run_until([&] { return !listener_.states.empty(); }));
     EXPECT_THAT(listener_.states, ElementsAre(PathState::inaccessible));
     EXPECT_EQ(controller.path_state(), PathState::inaccessible);
-    EXPECT_THAT(listener_.events, ElementsAre("the ANA log changed"));
+    EXPECT_THAT(listener_.events, IsEmpty()) << "the state says it";
 }
 
 /// Two changes in quick succession, the second before the first was looked at.
@@ -63,8 +63,10 @@ TEST_F(ControllerEvents, ends_up_with_the_last_of_several_changes) {
     start(fake);
     fake.change_ana(ana_log_bytes(2, {{1, 0xf, {1}}}));
     fake.change_ana(ana_log_bytes(3, {{1, 2, {1}}}));
-    ASSERT_TRUE(run_until([&] { return listener_.events.size() == 2; }));
     ASSERT_TRUE(run_until([&] { return fake.received(admin_opcode::kAsyncEventRequest) == 3; }));
+    ASSERT_TRUE(run_until(
+        [&] { return !listener_.states.empty() && listener_.states.back() == PathState::non_optimized; }));
+    run_a_little();
     EXPECT_EQ(listener_.states.back(), PathState::non_optimized);
 }
 
@@ -80,7 +82,7 @@ TEST_F(ControllerEvents, keeps_the_old_state_when_the_log_is_garbage) {
     FakeController fake({});
     Controller& controller = start(fake);
     fake.change_ana(ana_log_bytes(2, {{1, 7, {1}}}));
-    ASSERT_TRUE(run_until([&] { return listener_.events.size() == 2; }));
+    ASSERT_TRUE(run_until([&] { return !listener_.events.empty(); }));
     EXPECT_EQ(listener_.events.back(),
               "the ANA log is refused: group 1 has state 7h, which does not exist; the path stays optimized");
     EXPECT_EQ(controller.statistics().ana_logs_refused, 1U);
@@ -98,11 +100,12 @@ TEST_F(ControllerEvents, follows_a_namespace_into_another_group) {
 
 TEST_F(ControllerEvents, reads_the_log_of_other_events_so_that_they_can_come_again) {
     FakeController fake({});
-    start(fake);
+    Controller& controller = start(fake);
     fake.raise(AsyncEvent::kNamespaceAttributeChanged);
     fake.raise(AsyncEvent::kNamespaceAttributeChanged);
-    ASSERT_TRUE(run_until([&] { return listener_.events.size() == 2; }));
-    EXPECT_THAT(listener_.events, testing::Each(std::string("a namespace's attributes changed")));
+    ASSERT_TRUE(run_until([&] { return controller.statistics().events == 2; }));
+    ASSERT_TRUE(run_until([&] { return fake.received(admin_opcode::kAsyncEventRequest) == 3; }));
+    EXPECT_THAT(listener_.events, IsEmpty()) << "nothing of the namespace has changed";
 }
 
 TEST_F(ControllerEvents, names_an_event_it_does_not_know) {
@@ -119,7 +122,7 @@ TEST_F(ControllerEvents, an_ana_event_without_ana_does_no_harm) {
     FakeController fake(data);
     Controller& controller = start(fake);
     fake.raise(AsyncEvent::kAnaChanged);
-    ASSERT_TRUE(run_until([&] { return listener_.events.size() == 2; }));
+    ASSERT_TRUE(run_until([&] { return !listener_.events.empty(); }));
     EXPECT_THAT(listener_.events.back(), HasSubstr("does not report ANA"));
     EXPECT_EQ(controller.state(), ControllerState::live);
 }
@@ -230,7 +233,7 @@ TEST_F(AnaUpdate, a_read_that_failed_is_made_again_by_itself) {
     clock_.leap(kSecond);
     ASSERT_TRUE(run_until([&] { return controller.statistics().ana_logs_refused == 2; }));
     run_a_little();
-    EXPECT_THAT(listener_.events, SizeIs(2)) << "the same trouble is told once";
+    EXPECT_THAT(listener_.events, SizeIs(1)) << "the same trouble is told once";
     fake.set([](Data& d) { d.ana_log = ana_log_bytes(3, {{1, 2, {1}}}); });
     clock_.leap(2 * kSecond);
     ASSERT_TRUE(run_until([&] { return !listener_.states.empty(); }));
