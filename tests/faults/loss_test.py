@@ -46,7 +46,7 @@ class Connections(Loss):
 class Silence(Loss):
     """Nothing ends a connection, and nothing comes any more."""
     KEEP_ALIVE = "no answer to Keep Alive within 1.0 s"
-    DEADLINE = "no answer to an I/O within 500 ms"
+    DEADLINE = "no answer to an I/O within 1000 ms"
     CAUSES = {
         "mute": KEEP_ALIVE,
         "command keep-alive mute": KEEP_ALIVE,
@@ -59,7 +59,7 @@ class Silence(Loss):
 
     def trouble(self, action):
         # Whoever does not read finds keep-alives missing, too, and would drop the connection first.
-        options = ("--io_timeout=500ms",) if self.CAUSES[action] == self.DEADLINE else ()
+        options = ("--io_timeout=1s",) if self.CAUSES[action] == self.DEADLINE else ()
         return Trouble((f"at 300ms for 3s on a {action}",), fio=(*faults.VERIFIED, *options),
                        target=("--no-enforce-kato",))
 
