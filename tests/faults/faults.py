@@ -24,6 +24,8 @@ TWO_PATHS = ("name=a,delay=4ms", "name=b,delay=4ms")
 
 # Writes for a second or more, then fio compares what it reads with what it wrote.
 VERIFIED = ("--rw=randwrite", "--bs=4k", "--size=8000k", "--verify=crc32c")
+# The same of writes that R2Ts ask for, and reads of several PDUs.
+LARGE = ("--rw=randwrite", "--bs=32k", "--size=32M", "--verify=crc32c")
 # Without an end of its own, for --runtime.
 ENDLESS = ("--rw=randrw", "--bs=4k", "--size=8000k", "--time_based")
 
@@ -188,6 +190,16 @@ class Case(lab.Case):
         if event["detection_ns"] is not None:
             self.assertIn(event["kind"], ("lost", "state"), str(outcome))
             self.assertLessEqual(event["detection_ns"], lasted, str(outcome))
+
+    def check_lost_for(self, outcome, path, cause):
+        """The path was lost for that, and nothing else happened to its I/O; verify= has held its writes."""
+        self.assertRegex(outcome.event("lost", path)["text"], cause, str(outcome))
+        self.assertLessEqual(set(outcome.errors(path)), {"path_down"}, str(outcome))
+        self.assertEqual(0, outcome.path(path)["exposed_writes"], str(outcome))
+
+    def check_untouched(self, outcome, path):
+        self.assertEqual({}, outcome.errors(path), str(outcome))
+        self.assertEqual([], outcome.events(path=path), str(outcome))
 
     def check_noticed(self, outcome, event):
         self.assertIsNotNone(event["detection_ns"], str(outcome))
