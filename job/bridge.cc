@@ -126,6 +126,8 @@ FioJob fio_job_from(const mpath_fio_job& from) {
     std::copy_n(from.rate_iops, MPATH_DIRECTIONS, job.rate_iops.begin());
     job.compress_percentage = from.compress_percentage;
     job.dedupe_percentage = from.dedupe_percentage;
+    job.runtime = from.runtime_ns;
+    job.ramp = from.ramp_ns;
     return job;
 }
 

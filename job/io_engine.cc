@@ -51,6 +51,7 @@ IoEngine::IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slo
                    std::unique_ptr<multipath::IoPolicy> policy)
     : clock_(clock), reactor_(reactor), slot_(slot), news_(news), care_(care), terminate_(terminate),
       paths_(std::move(policy), *this, options.retry), gaps_(slot.events), requests_(options.iodepth),
+      over_at_(options.most_time == 0 ? multipath::kNever : clock.now() + options.most_time),
       interval_(options.interval), io_timeout_(options.io_timeout) {
     events_.reserve(options.iodepth);
     for (std::uint32_t i = 0; i < options.iodepth; ++i) {
@@ -155,7 +156,7 @@ void IoEngine::wait_for_arrivals() noexcept {
     if (!quiet()) {
         look_after_paths();
     }
-    if (terminate_) {
+    if (terminate_ || looked_at_ >= over_at_) {
         const Nanoseconds now = clock_.now();
         if (give_up_at_ == 0) {
             give_up_at_ = now + kPatienceAfterTerminate;

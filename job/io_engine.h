@@ -24,6 +24,8 @@ struct EngineOptions {
     std::uint32_t iodepth = 1;
     Nanoseconds interval = kSecond;        ///< how often publish() is called
     Nanoseconds io_timeout = 30 * kSecond; ///< of one attempt; it ends the path's connections. 0: none
+    /// For how long fio wants to do I/O: it looks at the time only between I/Os. 0: not known.
+    Nanoseconds most_time = 0;
     multipath::RetryRules retry{};
 };
 
@@ -131,6 +133,7 @@ private:
     Nanoseconds unsent_since_ = 0;
     Nanoseconds queued_at_ = 0;  ///< when the latest I/O was taken
     Nanoseconds looked_at_ = 0;  ///< when the sockets were looked at last
+    Nanoseconds over_at_;        ///< when fio would like to end
     Nanoseconds give_up_at_ = 0; ///< 0: nobody asked to terminate yet
     bool gave_up_ = false;
 

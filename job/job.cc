@@ -302,6 +302,7 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
     engine.iodepth = fio_job_.iodepth;
     engine.interval = options_.interval;
     engine.io_timeout = options_.io_timeout;
+    engine.most_time = fio_job_.runtime == 0 ? 0 : fio_job_.ramp + fio_job_.runtime;
     engine.retry.dnr_fails_over = options_.dnr_fails_over;
     PathCare& care = *this;
     engine_ = std::make_unique<IoEngine>(clock_, *reactor_, *slot_, keeper_->news(), care, terminate, engine,

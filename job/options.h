@@ -61,6 +61,8 @@ struct FioJob {
     PerDirection<std::uint32_t> rate_iops{};
     std::uint32_t compress_percentage = 0;
     std::uint32_t dedupe_percentage = 0;
+    Nanoseconds runtime = 0; ///< 0: until all is done
+    Nanoseconds ramp = 0;
 };
 
 } // namespace mpath::job
