@@ -46,6 +46,7 @@ class Trouble:
 class Outcome:
     def __init__(self, run, served, faults, thread_number=1):
         self.run = run
+        self.thread_number = thread_number
         self.served = served
         self.faults = faults
         self.record = run.record(thread_number)
@@ -161,7 +162,7 @@ class Case(lab.Case):
         self.assertEqual([], schema.faults(record, schema.RECORD)[:5])
         self.assertIs(True, record["complete"])
         if outcome.run.returncode == 0:
-            self.assertEqual(lab.fio_sums(outcome.jobs[0]), lab.record_sums(record), str(outcome))
+            self.assertEqual(lab.fio_sums(outcome.jobs[outcome.thread_number - 1]), lab.record_sums(record), str(outcome))
             # What failed and was not sent again has ended its I/O.
             ended = sum(sum(path["errors"].values()) - path["requeues"] - path["retries"]
                         for path in outcome.results["paths"])
