@@ -51,8 +51,7 @@ IoEngine::IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slo
                    std::unique_ptr<multipath::IoPolicy> policy)
     : clock_(clock), reactor_(reactor), slot_(slot), news_(news), care_(care), terminate_(terminate),
       paths_(std::move(policy), *this, options.retry), gaps_(slot.events), requests_(options.iodepth),
-      over_at_(options.most_time == 0 ? multipath::kNever : clock.now() + options.most_time),
-      interval_(options.interval), io_timeout_(options.io_timeout) {
+      most_time_(options.most_time), interval_(options.interval), io_timeout_(options.io_timeout) {
     events_.reserve(options.iodepth);
     for (std::uint32_t i = 0; i < options.iodepth; ++i) {
         requests_[i].index = i;
@@ -94,6 +93,9 @@ void IoEngine::queue(std::uint32_t index, Operation operation, std::byte* buffer
     }
     if (outstanding_++ == 0) {
         gaps_.begin(request.queued_at);
+        if (over_at_ == 0) { // the first of all: other jobs may have kept this one waiting until now
+            over_at_ = most_time_ == 0 ? multipath::kNever : request.queued_at + most_time_;
+        }
     }
     paths_.submit(request);
     if (request.path != multipath::kUnassigned) {
@@ -156,7 +158,9 @@ void IoEngine::wait_for_arrivals() noexcept {
     if (!quiet()) {
         look_after_paths();
     }
-    if (terminate_ || looked_at_ >= over_at_) {
+    if (!terminate_ && (looked_at_ < over_at_ || !finished_.empty())) {
+        give_up_at_ = 0; // as long as I/O comes back, fio looks at the time itself
+    } else {
         const Nanoseconds now = clock_.now();
         if (give_up_at_ == 0) {
             give_up_at_ = now + kPatienceAfterTerminate;

@@ -131,9 +131,10 @@ private:
     std::uint32_t outstanding_ = 0; ///< taken and not yet finished
     std::uint32_t unsent_ = 0;      ///< taken since the last flush
     Nanoseconds unsent_since_ = 0;
-    Nanoseconds queued_at_ = 0;  ///< when the latest I/O was taken
-    Nanoseconds looked_at_ = 0;  ///< when the sockets were looked at last
-    Nanoseconds over_at_;        ///< when fio would like to end
+    Nanoseconds queued_at_ = 0; ///< when the latest I/O was taken
+    Nanoseconds looked_at_ = 0; ///< when the sockets were looked at last
+    Nanoseconds most_time_;
+    Nanoseconds over_at_ = 0;    ///< when fio would like to end; 0: it has not begun
     Nanoseconds give_up_at_ = 0; ///< 0: nobody asked to terminate yet
     bool gave_up_ = false;
 

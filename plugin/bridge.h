@@ -203,8 +203,9 @@ void mpath_job_commit(struct mpath_job* job);
 ///
 /// Every I/O taken has to come out in the end, with an error if need be: at the end of a job fio waits once
 /// for all that is outstanding, then frees buffers and io_us, then calls stop(). So once *terminate is set,
-/// or ramp and runtime are over, which fio sees only when it gets an I/O back, the core goes on completing I/Os as usual, but only for a bounded time (5 s); then it gives up the
-/// connections and completes the rest with ECANCELED.
+/// or ramp and runtime are over, which fio sees only when it gets an I/O back, the core goes on completing
+/// I/Os as usual, but only for a bounded time (5 s); then it gives up the connections and completes the rest
+/// with ECANCELED.
 int mpath_job_getevents(struct mpath_job* job, uint32_t min, uint32_t max);
 
 /// Event i of the last getevents(). Called once per event, in order.

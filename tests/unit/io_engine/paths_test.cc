@@ -181,6 +181,30 @@ TEST_F(EngineTrouble, AJobThatEndsWaitsForAHeldWrite) {
     EXPECT_GE(clock_.now() - begin, 20 * kSecond);
 }
 
+TEST_F(EngineTrouble, AJobWhoseRuntimeIsOverEndsThoughItHasNoPath) {
+    open(1, {.iodepth = kDepth, .interval = kInterval, .most_time = 3 * kSecond});
+    clock_.advance(60 * kSecond); // other jobs were being set up
+    const Nanoseconds begin = clock_.now();
+    queue_and_commit(0, 1);
+    engine_->getevents(0, 1);
+    break_path(0);
+    EXPECT_EQ(engine_->getevents(1, 1), 1U);
+    EXPECT_EQ(engine_->event(0).error, ECANCELED);
+    EXPECT_GE(clock_.now() - begin, 8 * kSecond);
+    EXPECT_LE(clock_.now() - begin, 9 * kSecond);
+}
+
+TEST_F(EngineTrouble, AJobWhoseRuntimeIsOverIsLeftAloneWhileIoComesBack) {
+    open(1, {.iodepth = kDepth, .interval = kInterval, .most_time = kSecond});
+    reactor_.during_run = [&] { paths_[0]->complete_sent(); };
+    for (int i = 0; i < 3000; ++i) {
+        queue_and_commit(0, 1);
+        ASSERT_EQ(engine_->getevents(1, 1), 1U);
+        ASSERT_EQ(engine_->event(0).error, 0);
+    }
+    EXPECT_FALSE(paths_[0]->close_reason);
+}
+
 // ---- deadlines
 
 TEST_F(EngineTrouble, APathThatDoesNotAnswerInTimeLosesItsConnections) {
