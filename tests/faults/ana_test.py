@@ -4,7 +4,7 @@
 import faults
 from faults import VERIFIED, Trouble
 
-NON_OPTIMIZED_B = ("name=a,delay=4ms", "name=b,delay=4ms,ana=non-optimized")
+NON_OPTIMIZED_B = ("name=a,delay=8ms", "name=b,delay=8ms,ana=non-optimized")
 
 
 class Ana(faults.Case):
@@ -23,8 +23,8 @@ class Told(Ana):
 
     def test_controlled_failover_and_failback(self):
         # All that is read back comes after the failback.
-        outcome = self.run_trouble("at 200ms on a ana change", "at 400ms on a ana inaccessible",
-                                   "at 600ms on a ana optimized", listeners=NON_OPTIMIZED_B)
+        outcome = self.run_trouble("at 200ms on a ana change", "at 600ms on a ana inaccessible",
+                                   "at 1s on a ana optimized", listeners=NON_OPTIMIZED_B, fio=(*VERIFIED, "--size=8M"))
         self.assertEqual(["optimized -> change", "change -> inaccessible", "inaccessible -> optimized"],
                          self.changes(outcome), str(outcome))
         self.assertLessEqual(set(outcome.errors("a")), {"ana_transition", "ana_inaccessible"}, str(outcome))

@@ -19,15 +19,22 @@ import schema  # noqa: E402
 
 SECOND = 10**9
 # It is the target that slows jobs down: fio itself would let all I/O end before it waits.
-ONE_PATH = ("name=a,delay=4ms",)
-TWO_PATHS = ("name=a,delay=4ms", "name=b,delay=4ms")
+ONE_PATH = ("name=a,delay=8ms",)
+TWO_PATHS = ("name=a,delay=8ms", "name=b,delay=8ms")
 
 # Writes for a second or more, then fio compares what it reads with what it wrote.
-VERIFIED = ("--rw=randwrite", "--bs=4k", "--size=8000k", "--verify=crc32c")
+VERIFIED = ("--rw=randwrite", "--bs=4k", "--size=4000k", "--verify=crc32c")
 # The same of writes that R2Ts ask for, and reads of several PDUs.
 LARGE = ("--rw=randwrite", "--bs=32k", "--size=32M", "--verify=crc32c")
 # Without an end of its own, for --runtime.
 ENDLESS = ("--rw=randrw", "--bs=4k", "--size=8000k", "--time_based")
+DEPTH = 8
+
+
+def when_stuck(action, count="writes", where="a"):
+    """Statements that do `action` ("on a drop", "for 1s on a down") when all of a job's slots wait for path a, and have
+    sent what they have: so many I/Os are lost with it, no fewer. The last one is met by the action as it arrives."""
+    return (f"after 100 {count} on {where} delay 30s count {DEPTH - 1}", f"after {100 + DEPTH - 1} {count} {action}")
 
 
 @dataclasses.dataclass
@@ -39,6 +46,7 @@ class Trouble:
     target: tuple = ()
     listeners: tuple = TWO_PATHS
     nsid: int = 1
+    when_held: str = ""  # a statement, for when all of a job's slots hold a write that path a has not carried out
     exits: int = 0
     lost_io: int = 0
 
@@ -131,12 +139,15 @@ class Case(lab.Case):
         if trouble.script:
             target.tell(*trouble.script)
         paths = ",".join(f"{name}={uri.rpartition('/')[0]}/{trouble.nsid}" for name, uri in target.uris.items())
-        fio = self.start_fio("--output-format=json", "--iodepth=8", "--mpath_log=record", "--keep_alive_tmo=1",
+        fio = self.start_fio("--output-format=json", f"--iodepth={DEPTH}", "--mpath_log=record", "--keep_alive_tmo=1",
                              "--reconnect_delay=1", f"--fault_log={target.fault_log}", *trouble.fio, paths=paths)
         return trouble, target, fio
 
     def end_trouble(self, started):
         trouble, target, fio = started
+        if trouble.when_held:
+            lab.wait_until(lambda: target.counters()["a"]["held_writes"] == DEPTH, "held writes")
+            target.tell(trouble.when_held)
         run = self.finish(fio)
         outcome = Outcome(run, target.stop(), _parse_lines(target.fault_log))
         self.assertEqual(trouble.exits, run.returncode, str(outcome))

@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """A write that was lost with its path and may be executed all the same, later: held or counted, never ignored."""
+import dataclasses
+
 import faults
 import lab
 from faults import ENDLESS, ONE_PATH, SECOND, VERIFIED, Trouble
 
-HELD = ("at 200ms for 300ms on a hold-writes 1s", "at 500ms on a drop")
+HELD = ("after 100 writes on a hold-writes 1s count 8",)
 
 
 class Counts(faults.Case):
+    def together_dropped(self, troubles):
+        return self.together({label: dataclasses.replace(trouble, when_held="on a drop")
+                              for label, trouble in troubles.items()})
+
     def test_each_write_that_the_target_executed_late_was_held_or_counted(self):
-        outcomes = self.together({
+        outcomes = self.together_dropped({
             "none": Trouble(HELD, fio=(*VERIFIED, "--retry_hold=none")),
             "kato": Trouble(HELD, fio=(*VERIFIED, "--retry_hold=kato")),
             "by verify=": Trouble(HELD),
@@ -35,8 +41,7 @@ class Counts(faults.Case):
                 self.assertGreaterEqual(outcome.event("lost", "a")["gap_ns"], seconds * SECOND, str(outcome))
 
     def test_what_modifies_is_exposed_and_what_reads_is_not(self):
-        # No answer for a while, so that each I/O has gone out whole when the connection is lost.
-        script = ("at 300ms on a delay 30s", "at 600ms on a drop", "at 600ms on a heal")
+        script = faults.when_stuck("on a queue 1 drop", count="commands", where="a queue 1")
         troubles = {(rw, hold): Trouble(script, fio=(*ENDLESS, f"--rw={rw}", "--runtime=1", f"--retry_hold={hold}"))
                     for rw in ("randread", "randwrite", "randtrim") for hold in ("none", "kato")}
         for (rw, hold), outcome in self.together(troubles).items():
@@ -86,10 +91,10 @@ class Buffers(faults.Case):
         # target has read on by then. Keep-alives are no help to either side.
         options = ("--rw=randwrite", "--verify=crc32c", "--io_timeout=1s", "--retry_hold=none", "--keep_alive_tmo=10")
         troubles = {label: Trouble(("at 200ms for 2s on a stall-reading",), fio=(*options, *size), target=target)
-                    for label, size, target in (("in capsules", ("--bs=16k", "--size=64M"), ("--in-capsule=16k",)),
-                                                ("asked for", ("--bs=16k", "--size=64M"), ()),
-                                                ("in pieces", ("--bs=16k", "--size=64M"), ("--r2t-size=4k",)),
-                                                ("small", ("--bs=4k", "--size=16M"), ()))}
+                    for label, size, target in (("in capsules", ("--bs=16k", "--size=32M"), ("--in-capsule=16k",)),
+                                                ("asked for", ("--bs=16k", "--size=32M"), ()),
+                                                ("in pieces", ("--bs=16k", "--size=32M"), ("--r2t-size=4k",)),
+                                                ("small", ("--bs=4k", "--size=8M"), ()))}
         for label, outcome in self.together(troubles).items():
             with self.subTest(label):
                 event = outcome.event("lost", "a", "no answer to an I/O within 1000 ms")

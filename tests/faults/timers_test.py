@@ -63,11 +63,11 @@ class OnlyPath(Timers):
 
     def test_io_waits_for_a_path_that_returns_and_nothing_is_lost(self):
         outcomes = self.together({
-            "in time": Trouble(("at 300ms for 1500ms on a down",), fio=(*faults.VERIFIED, "--ctrl_loss_tmo=5"),
+            "in time": Trouble(faults.when_stuck("for 1500ms on a down"), fio=(*faults.VERIFIED, "--ctrl_loss_tmo=5"),
                                listeners=ONE_PATH),
-            "for ever": Trouble(("at 300ms for 2500ms on a down",), fio=(*faults.VERIFIED, "--ctrl_loss_tmo=-1"),
+            "for ever": Trouble(faults.when_stuck("for 2500ms on a down"), fio=(*faults.VERIFIED, "--ctrl_loss_tmo=-1"),
                                 listeners=ONE_PATH),
-            "before fast_io_fail_tmo": Trouble(("at 300ms for 500ms on a down",), listeners=ONE_PATH,
+            "before fast_io_fail_tmo": Trouble(faults.when_stuck("for 500ms on a down"), listeners=ONE_PATH,
                                                fio=(*faults.VERIFIED, "--fast_io_fail_tmo=4")),
         })
         for label, outcome in outcomes.items():
