@@ -81,9 +81,9 @@ FAULTS = (
     once("busy count 3", event=None),
     lasting("busy crd 1", event=None, target=("--crdt=100ms",)),
     once("flip header", event="lost", fio=DIGESTS),
-    once("flip data", event=None, fio=DIGESTS),
+    once("flip data", event=None, harms=OF_READS, fio=DIGESTS),
     lasting("split 100", event=None),
-    lasting("split-data 512", event=None),
+    lasting("split-data 512", event=None, harms=OF_READS),
     lasting("reorder", event=None),
     lie("r2t-empty", OF_WRITES),
     lie("r2t-beyond", OF_WRITES),
@@ -113,7 +113,8 @@ FAULTS = (
     with_drop("identity another", event="refused"),
     once("fatal", event="lost"),
     once("reset", event="lost"),
-    Fault("hold-writes + drop", ("at 300ms for 300ms on a hold-writes 200ms", "at 600ms on a drop"), event="lost"),
+    Fault("hold-writes + drop", ("at 300ms for 300ms on a hold-writes 200ms", "at 600ms on a drop"), event="lost",
+          harms=OF_WRITES),
     Fault("delay + heal", ("at 300ms on a delay 20ms", "at 600ms on a heal"), event=None),
 )
 
@@ -147,7 +148,9 @@ class Row:
         # Blocks for about as long, at 8 ms an I/O.
         block = 16 if "--bs=16k" in self.fault.fio else 4
         size = block * (80 if self.depth == 1 else 2400)
-        return (f"--bs={block}k", f"--size={size}k", f"--iodepth={self.depth}", *shape, *self.fault.fio)
+        # Two seconds, so that a machine that stands still for one is no fault of a path.
+        return ("--keep_alive_tmo=2", f"--bs={block}k", f"--size={size}k", f"--iodepth={self.depth}", *shape,
+                *self.fault.fio)
 
     @property
     def must_fail(self):
