@@ -94,7 +94,7 @@ class Faults(lab.Case):
             with self.subTest(what):
                 target = self.target(f"--break={what}:3", "--in-capsule=0", listeners=("name=a",))
                 run = self.run_fio(rw, "--bs=16k", "--iodepth=4", "--size=1M", "--mpath_log=record",
-                                   paths=target.paths)
+                                   "--ctrl_loss_tmo=0", paths=target.paths)
                 self.assertNotEqual(0, run.returncode, str(run))
                 record = run.record()
                 texts = " ".join(event["text"] for event in record["results"]["events"])
@@ -103,12 +103,19 @@ class Faults(lab.Case):
                     (path,) = record["results"]["paths"]
                     self.assertEqual(1, path["traffic"]["protocol_violations"], str(run))
 
-    def test_a_success_with_missing_data_is_an_error_of_that_io(self):
-        target = self.target("--break=short-success:3", listeners=("name=a",))
-        run = self.run_fio("--rw=read", "--bs=16k", "--iodepth=4", "--size=1M", "--continue_on_error=io",
-                           "--output-format=json", "--mpath_log=record", paths=target.paths)
-        self.assertEqual(1, run.jobs[0]["total_err"], str(run))
+    def check_retried(self, run):
+        """One command failed, and its I/O was sent again on the same path; what the path counted."""
+        self.assertEqual(0, run.returncode, str(run))
         self.assertEqual(64, run.jobs[0]["read"]["total_ios"], str(run))
+        (path,) = run.record()["results"]["paths"]
+        self.assertEqual((1, 0), (path["retries"], path["requeues"]), str(run))
+        self.assertEqual(0, path["traffic"]["protocol_violations"], str(run))
+        return path
+
+    def test_a_success_with_missing_data_fails_that_command(self):
+        target = self.target("--break=short-success:3", listeners=("name=a",))
+        self.check_retried(self.run_fio("--rw=read", "--bs=16k", "--iodepth=4", "--size=1M", "--output-format=json",
+                                        "--mpath_log=record", paths=target.paths))
 
     def test_an_early_error_ends_only_its_write(self):
         target = self.target("--break=early-error:3", "--in-capsule=0", "--r2t-size=65536", listeners=("name=a",))
@@ -117,23 +124,20 @@ class Faults(lab.Case):
         self.assertEqual(1, run.jobs[0]["total_err"], str(run))
         self.assertEqual(0, target.stop()["a"]["violations"], str(run))
 
-    def test_wrong_data_fails_that_io_alone(self):
+    def test_wrong_data_fails_that_command_alone(self):
         # On the last PDU of a read with a response capsule as well: its success does not undo the error.
         for success_flag in ("--success-flag", "--no-success-flag"):
             with self.subTest(success_flag):
                 target = self.target("--flip=data:5", success_flag, listeners=("name=a",))
-                run = self.run_fio("--rw=read", "--bs=16k", "--iodepth=4", "--size=1M", "--continue_on_error=io",
-                                   "--output-format=json", "--mpath_log=record", "--data_digest=1",
-                                   paths=target.paths)
-                self.assertEqual(1, run.jobs[0]["total_err"], str(run))
-                (path,) = run.record()["results"]["paths"]
-                self.assertEqual(1, path["traffic"]["data_digest_errors"], str(run))
-                self.assertEqual(0, path["traffic"]["protocol_violations"], str(run))
-                self.assertEqual(64, run.jobs[0]["read"]["total_ios"], str(run))
+                path = self.check_retried(self.run_fio("--rw=read", "--bs=16k", "--iodepth=4", "--size=1M",
+                                                       "--output-format=json", "--mpath_log=record", "--data_digest=1",
+                                                       paths=target.paths))
+                self.assertEqual(1, path["traffic"]["data_digest_errors"])
 
     def test_an_error_is_told_by_its_name(self):
-        target = self.target("--flip=data:5", listeners=("name=a",))
-        run = self.run_fio("--rw=read", "--bs=16k", "--size=1M", "--data_digest=1", paths=target.paths)
+        target = self.target(listeners=("name=a",))
+        target.tell("on a fail 022h")
+        run = self.run_fio("--rw=read", "--bs=16k", "--size=1M", paths=target.paths)
         self.assertNotEqual(0, run.returncode, str(run))
         self.assertIn("on path a: the transfer was damaged, status 022h (", run.stderr)
 
@@ -146,7 +150,7 @@ class Faults(lab.Case):
             with self.subTest(rw):
                 target = self.target("--flip=header:5", "--in-capsule=0", listeners=("name=a",))
                 run = self.run_fio(rw, "--bs=16k", "--iodepth=4", "--size=1M", "--mpath_log=record",
-                                   "--hdr_digest=1", paths=target.paths)
+                                   "--hdr_digest=1", "--ctrl_loss_tmo=0", paths=target.paths)
                 self.assertNotEqual(0, run.returncode, str(run))
                 record = run.record()
                 self.assertIn("header digest", " ".join(e["text"] for e in record["results"]["events"]), str(run))
