@@ -19,7 +19,8 @@ class Digests(faults.Case):
     def test_a_wrong_header_digest_ends_the_connection_and_no_io(self):
         # Of an R2T, a response, and data.
         troubles = {label: Trouble((f"{after} on a flip header",), fio=(*size, "--hdr_digest=1"))
-                    for label, after, size in (("R2T", "after 100 writes", LARGE), ("response", "after 100 writes", VERIFIED),
+                    for label, after, size in (("R2T", "after 100 writes", LARGE),
+                                               ("response", "after 100 writes", VERIFIED),
                                                ("data", "after 100 reads", VERIFIED))}
         for label, outcome in self.together(troubles).items():
             with self.subTest(label):
@@ -43,7 +44,8 @@ class Legal(faults.Case):
     def test_pieces_and_order_change_nothing(self):
         outcomes = self.together({
             "split 1": Trouble(("at 200ms for 300ms on a split 1",)),
-            "split 100, with digests": Trouble(("on all split 100",), fio=(*VERIFIED, "--data_digest=1", "--hdr_digest=1")),
+            "split 100, with digests": Trouble(("on all split 100",),
+                                               fio=(*VERIFIED, "--data_digest=1", "--hdr_digest=1")),
             "split-data 512": Trouble(("on all split-data 512",), fio=LARGE),
             "reorder": Trouble(("on all reorder",), fio=LARGE),
             "all of them": Trouble(("on all reorder", "on all split 1000", "on all split-data 4096"),

@@ -9,7 +9,8 @@ import lab
 import schema
 from faults import ENDLESS, Trouble
 
-AWAY = {"lost": "at 300ms on all down", "inaccessible": "at 300ms on all ana inaccessible", "silent": "at 300ms on all mute"}
+AWAY = {"lost": "at 300ms on all down", "inaccessible": "at 300ms on all ana inaccessible",
+        "silent": "at 300ms on all mute"}
 
 
 class Ending(faults.Case):
@@ -50,7 +51,7 @@ class Ending(faults.Case):
             with self.subTest(what):
                 file = fio.folder / "record_mpath.1.json"
                 kind = {"lost": "lost", "inaccessible": "state", "silent": "lost"}[what]
-                lab.wait_until(lambda file=file, kind=kind: f'"{kind}"' in file.read_text(), "a checkpoint with the event")
+                lab.wait_until(lambda file=file, kind=kind: f'"{kind}"' in file.read_text(), "a checkpoint with it")
                 lab.end_process(fio)
                 record = json.loads(file.read_text())
                 self.assertEqual([], schema.faults(record, schema.RECORD)[:5])

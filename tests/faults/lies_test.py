@@ -30,7 +30,7 @@ class Lies(faults.Case):
         for lie, outcome in self.together({lie: Trouble((f"after 100 writes on a lie {lie}",), fio=LARGE)
                                            for lie in self.SENTENCES}).items():
             with self.subTest(lie):
-                self.check_lost_for(outcome, "a", "the controller broke the protocol: it sent " + re.escape(self.SENTENCES[lie]))
+                self.check_lost_for(outcome, "a", f"broke the protocol: it sent {re.escape(self.SENTENCES[lie])}")
                 self.check_untouched(outcome, "b")
                 self.assertEqual(1, outcome.path("a")["traffic"]["protocol_violations"], str(outcome))
                 self.check_noticed(outcome, outcome.event("lost", "a"))

@@ -82,8 +82,8 @@ class Neighbours(Loss):
 
     def test_io_on_the_other_path_goes_on_while_one_is_silent(self):
         # This policy does not give ever more I/O to a path that returns none.
-        outcome = self.run_trouble("at 500ms on a mute",
-                                   fio=(*faults.ENDLESS, "--iopolicy=queue-depth", "--runtime=3", "--mpath_interval=100ms"))
+        outcome = self.run_trouble("at 500ms on a mute", fio=(*faults.ENDLESS, "--iopolicy=queue-depth",
+                                                              "--runtime=3", "--mpath_interval=100ms"))
         lost = outcome.event("lost", "a")
         silent = [interval for interval in outcome.intervals() if
                   lost["monotonic_ns"] - lost["detection_ns"] < interval["monotonic_ns"] <= lost["monotonic_ns"]]

@@ -4,7 +4,6 @@
 import dataclasses
 
 import faults
-import lab
 from faults import ENDLESS, ONE_PATH, SECOND, VERIFIED, Trouble
 
 HELD = ("after 100 writes on a hold-writes 1s count 8",)
@@ -51,36 +50,6 @@ class Counts(faults.Case):
                 self.assertEqual(exposed, outcome.path("a")["exposed_writes"], str(outcome))
                 if rw == "randread" or hold == "none":
                     self.assertEqual(0, outcome.path("a")["requeue_delay"]["max_ns"], str(outcome))
-
-
-class DoubleExecution(faults.Case):
-    """Old data on the device where newer was written meanwhile: what the count of exposed writes warns of."""
-    OLD, NEW = "0xaaaa", "0xbbbb"
-    AREA = ("--bs=4k", "--size=64k", "--iodepth=8", "--verify=pattern")
-
-    def differing_blocks(self, hold, seconds):
-        """Of those 16 that hold the newer data: some of the old ones were late."""
-        target = self.target()
-        target.tell(f"on a hold-writes {seconds}s", "at 300ms on a drop", "at 300ms on a heal")
-        old = self.measure("--rw=write", *self.AREA, f"--verify_pattern={self.OLD}", "--do_verify=0",
-                           "--keep_alive_tmo=2", f"--retry_hold={hold}", "--reconnect_delay=30", "--mpath_log=record",
-                           paths=target.paths)
-        self.assertEqual(8, target.counters()["a"]["held_writes"])
-        self.measure("--rw=write", *self.AREA, f"--verify_pattern={self.NEW}", "--do_verify=0", "--path=b",
-                     paths=target.paths)
-        early = target.counters()["a"]["late_writes"]
-        self.assertEqual(8 if hold == "kato" else 0, early, "the machine is too slow for this test")
-        lab.wait_until(lambda: target.counters()["a"]["late_writes"] == 8, "the late writes")
-        check = self.run_fio("--output-format=json", "--rw=read", *self.AREA, f"--verify_pattern={self.NEW}",
-                             "--continue_on_error=verify", "--path=b", paths=target.paths)
-        outcome = faults.Outcome(old, target.stop(), [])
-        return outcome.path("a")["exposed_writes"], check.stderr.count("verify: bad") or check.stderr.count("bad pattern")
-
-    def test_none_exposes_as_many_as_there_then_are(self):
-        self.assertEqual((8, 8), self.differing_blocks("none", 4))
-
-    def test_kato_leaves_none(self):
-        self.assertEqual((0, 0), self.differing_blocks("kato", 2))
 
 
 class Buffers(faults.Case):

@@ -25,7 +25,7 @@ class Status(faults.Case):
     def check_failure(self, outcome, number, sentence):
         """fio says what, where and why, and fails."""
         self.assertEqual(number, outcome.jobs[0]["error"], str(outcome))
-        self.assertRegex(outcome.run.stderr, f"fio: (write|read) of [0-9]+ bytes at offset [0-9]+ on path a: {sentence}")
+        self.assertRegex(outcome.run.stderr, f"fio: (write|read) of .* bytes at offset .* on path a: {sentence}")
 
 
 class OtherPath(Status):
@@ -71,8 +71,8 @@ class OtherPath(Status):
         for status, outcome in outcomes.items():
             with self.subTest(status):
                 self.assertEqual(errno.ENOLINK, outcome.jobs[0]["error"], str(outcome))
-                self.assertRegex(outcome.run.stderr, "on path [ab]: the (path's group is inaccessible|target reported an "
-                                 "error of the path), status 30")
+                self.assertRegex(outcome.run.stderr, "on path [ab]: the (path's group is inaccessible|target reported "
+                                 "an error of the path), status 30")
                 refusals = sum(sum(outcome.errors(path).values()) for path in "ab")
                 self.assertEqual(sum(listener["failed"] for listener in outcome.served.values()), refusals)
                 self.assertLessEqual(refusals, 2 * 17, str(outcome))  # by each path, between each of 16 pauses
@@ -102,7 +102,7 @@ class SamePath(Status):
                                    exits=int(count == 6)) for count in (5, 6)}
         outcomes = self.together(troubles)
         self.assertEqual((5, 5), tuple(outcome.path("a")["retries"] for outcome in outcomes.values()))
-        self.check_failure(outcomes[6], errno.EIO, r"the transfer was damaged, status 022h \(Transient Transport Error\)")
+        self.check_failure(outcomes[6], errno.EIO, r"the transfer was damaged, status 022h")
         self.assertEqual({"transport_error": 6}, outcomes[6].errors("a"))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""reconnect_delay, ctrl_loss_tmo and fast_io_fail_tmo: what a job does whose path is away, and never before its time."""
+"""reconnect_delay, ctrl_loss_tmo, fast_io_fail_tmo: what a job does whose path is away, and never before its time."""
 import errno
 
 import faults
@@ -39,7 +39,8 @@ class OnlyPath(Timers):
             "at once": self.failing("--ctrl_loss_tmo=0"),
             "after the last attempt": self.failing("--ctrl_loss_tmo=2"),
             "rounded up to whole delays": self.failing("--ctrl_loss_tmo=3", "--reconnect_delay=2"),
-            "as fast_io_fail_tmo says": self.failing("--ctrl_loss_tmo=6", "--fast_io_fail_tmo=1", "--reconnect_delay=2"),
+            "as fast_io_fail_tmo says": self.failing("--ctrl_loss_tmo=6", "--fast_io_fail_tmo=1",
+                                                     "--reconnect_delay=2"),
             "as fast_io_fail_tmo=0 says": self.failing("--ctrl_loss_tmo=6", "--fast_io_fail_tmo=0"),
             "when refused for good": Trouble(
                 ("at 300ms on a reject-connects connect-invalid-host dnr", "at 300ms on a drop"),
@@ -99,7 +100,8 @@ class OneOfTwo(Timers):
             "busy": Trouble(("at 300ms for 1500ms on a reject-connects", "at 300ms on a drop"), fio=run),
             "busy, with DNR": Trouble(("at 300ms for 1500ms on a reject-connects connect-busy dnr",
                                        "at 300ms on a drop"), fio=run),
-            "out of queues": Trouble(("at 300ms for 1500ms on a queue 1 reject-connects", "at 300ms on a drop"), fio=run),
+            "out of queues": Trouble(("at 300ms for 1500ms on a queue 1 reject-connects", "at 300ms on a drop"),
+                                     fio=run),
             "refused": Trouble(("at 300ms for 1500ms on a reject-connects connect-invalid-host", "at 300ms on a drop"),
                                fio=run),
             "refused for good": Trouble(("at 300ms for 1500ms on a reject-connects connect-invalid-host dnr",
@@ -122,10 +124,16 @@ class OneOfTwo(Timers):
         self.check_order(outcomes["refused for good"], [("lost", 0), ("refused", 1), ("given_up", 1)])
 
     def test_a_path_that_was_not_there_joins_later(self):
-        outcome = self.run_trouble("on b refuse-connects", "at 500ms on b heal", fio=(*ENDLESS, "--runtime=3"))
-        self.assertRegex(outcome.event("refused", "b")["text"], REFUSED)
-        self.assertEqual("connected", outcome.kinds("b")[-1], str(outcome))
-        self.assertGreater(outcome.served["b"]["writes"], 0, str(outcome))
+        causes = {"refuse-connects": REFUSED, "reject-connects": "the target is out of controllers",
+                  "queue 1 reject-connects": "the target is out of queues"}
+        outcomes = self.together({why: Trouble((f"on b {why}", "at 500ms on b heal"), fio=(*ENDLESS, "--runtime=3"))
+                                  for why in causes})
+        for why, outcome in outcomes.items():
+            with self.subTest(why):
+                self.assertRegex(outcome.event("refused", "b")["text"], causes[why])
+                self.assertEqual("connected", outcome.kinds("b")[-1], str(outcome))
+                self.assertGreater(outcome.served["b"]["writes"], 0, str(outcome))
+                self.check_untouched(outcome, "a")
 
 
 if __name__ == "__main__":
