@@ -71,11 +71,29 @@ class JobFiles(faults.Case):
     def test_each_gives_the_answer_it_promises(self):
         names = sorted(file.stem for file in FOLDER.glob("*.script"))
         running = {name: Pair(self, name) for name in names}
+        again = []
         for name, pair in running.items():
+            outcomes = pair.end()
+            self.check_data(outcomes)
+            try:
+                self.check(name, outcomes)
+            except AssertionError as otherwise:
+                print(f"{name}: once more, alone: {str(otherwise).splitlines()[0]}", flush=True)
+                again.append(name)
+        # A machine that stands still for a while loses further paths. Alone, it does not; wrong data is wrong at once.
+        for name in again:
             with self.subTest(name):
-                outcomes = pair.end()
-                getattr(self, "check_" + name.replace("-", "_"))(**{job.replace("-", "_"): outcome
-                                                                     for job, outcome in outcomes.items()})
+                self.check(name, Pair(self, name).end())
+
+    def check(self, name, outcomes):
+        getattr(self, "check_" + name.replace("-", "_"))(**{job.replace("-", "_"): outcome
+                                                             for job, outcome in outcomes.items()})
+
+    def check_data(self, outcomes):
+        for job, outcome in outcomes.items():
+            errors = {each["jobname"]: each["error"] for each in outcome.jobs}
+            if job != "at-once":
+                self.assertNotEqual(errno.EILSEQ, errors[job], str(outcome))
 
     # ---- what all of them promise
 
