@@ -55,7 +55,7 @@ void IoEngine::look_after_paths() noexcept {
 void IoEngine::take_news() noexcept {
     news_seen_ = news_.generation();
     returning_ = false;
-    for (std::uint16_t i = 0; i < owned_paths_.size(); ++i) {
+    for (std::uint16_t i = 0; i < paths_.size(); ++i) {
         take_news_of(i);
     }
 }
