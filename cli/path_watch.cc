@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "cli/command.h"
@@ -44,11 +42,6 @@ void stop_on_signals() {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         ::sigaction(number, &action, nullptr);
     }
-}
-
-std::string utc_text(Nanoseconds utc) {
-    const auto seconds = static_cast<std::time_t>(utc / kSecond);
-    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), utc % kSecond / kMillisecond);
 }
 
 std::string_view kind_text(EventKind kind) {
@@ -97,7 +90,7 @@ public:
             return;
         }
         for (const record::Event& event : events) {
-            fmt::print("{}  p{}  {}: {}\n", utc_text(event.utc), event.path, kind_text(event.kind),
+            fmt::print("{}  p{}  {}: {}\n", record::utc_text(event.utc), event.path, kind_text(event.kind),
                        record::printable(event.text));
         }
         std::fflush(stdout);

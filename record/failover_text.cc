@@ -2,7 +2,6 @@
 #include "record/failover_text.h"
 
 #include <algorithm>
-#include <ctime>
 #include <span>
 
 #include <fmt/format.h>
@@ -33,11 +32,8 @@ std::string path_name(const JobResult& job, const Event& event) {
 }
 
 std::string time_of_day(Nanoseconds utc) {
-    const auto seconds = static_cast<std::time_t>(utc / kSecond);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    return fmt::format("{:02}:{:02}:{:02}.{:03}Z", parts.tm_hour, parts.tm_min, parts.tm_sec,
-                       utc % kSecond / kMillisecond);
+    const std::string text = utc_text(utc);
+    return text.substr(text.find('T') + 1);
 }
 
 /// When, where, what, why.

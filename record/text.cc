@@ -2,6 +2,10 @@
 #include "record/text.h"
 
 #include <algorithm>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 namespace mpath::record {
 
@@ -23,6 +27,11 @@ std::size_t offset_of(std::string_view text, std::size_t index) {
 }
 
 } // namespace
+
+std::string utc_text(Nanoseconds utc) {
+    const auto seconds = static_cast<std::time_t>(utc / kSecond);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), utc % kSecond / kMillisecond);
+}
 
 std::size_t text_width(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));

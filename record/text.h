@@ -6,7 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
+
 namespace mpath::record {
+
+/// "2026-11-30T21:19:09.971Z" of nanoseconds since 1970.
+std::string utc_text(Nanoseconds utc);
 
 std::size_t text_width(std::string_view text);
 
