@@ -216,10 +216,14 @@ void Association::begin_outage() {
 }
 
 void Association::end_outage() {
+    cancel_failing();
+    outage_.reset();
+}
+
+void Association::cancel_failing() {
     if (failing_timer_) {
         place_.reactor.timers().cancel(*std::exchange(failing_timer_, std::nullopt));
     }
-    outage_.reset();
 }
 
 void Association::fail_io() {
@@ -241,9 +245,7 @@ void Association::give_up(std::string_view text) {
     set_state(AssociationState::gone);
     add_event(record::EventKind::given_up, text);
     place_.news.set_life(path_, PathLife::gone);
-    if (failing_timer_) {
-        place_.reactor.timers().cancel(*std::exchange(failing_timer_, std::nullopt));
-    }
+    cancel_failing();
 }
 
 void Association::come_back(PathConnection connection) {

@@ -83,6 +83,7 @@ private:
 
     void begin_outage();
     void end_outage();
+    void cancel_failing();
     void fail_io();
     void tell_refusal(const Error& error);
     void come_back(PathConnection connection);

@@ -129,6 +129,7 @@ private:
     [[nodiscard]] Nanoseconds due(Request& request) noexcept;
     void take_state_from(const Request& request) noexcept;
     void send_again(Request& request, Nanoseconds now) noexcept;
+    void end_hold(Request& request, Nanoseconds now) noexcept;
     void delay(Request& request, Nanoseconds due) noexcept;
 
     std::unique_ptr<IoPolicy> policy_;

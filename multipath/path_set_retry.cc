@@ -118,15 +118,19 @@ void PathSet::send_again(Request& request, Nanoseconds now) noexcept {
         without_path(request, now);
         return;
     }
-    if (trouble.held_since != 0) {
-        listener_.on_hold_end(request, now);
-        trouble.held_since = 0;
-    }
+    end_hold(request, now);
     if (std::exchange(trouble.unsure, false) && entries_[trouble.failed_on].write_hold == 0) {
         listener_.on_exposed(trouble.failed_on);
     }
     give(request, position, now);
     listener_.on_sent_again(request);
+}
+
+void PathSet::end_hold(Request& request, Nanoseconds now) noexcept {
+    if (request.trouble.held_since != 0) {
+        listener_.on_hold_end(request, now);
+        request.trouble.held_since = 0;
+    }
 }
 
 void PathSet::delay(Request& request, Nanoseconds due) noexcept {
@@ -170,10 +174,7 @@ void PathSet::without_path(Request& request, Nanoseconds now) noexcept {
         held_.push(request);
         return;
     }
-    if (trouble.held_since != 0) {
-        listener_.on_hold_end(request, now);
-        trouble.held_since = 0;
-    }
+    end_hold(request, now);
     fail_without_path(request);
 }
 
