@@ -23,6 +23,21 @@ set(MPATH_END_TO_END_ENVIRONMENT
   "MPATH_SANITIZE=${MPATH_SANITIZE}"
   "MPATH_PRELOAD=${preload}")
 
+# mpath_end_to_end_suite(SUITE [SANITIZED name ...])
+# Every NAME_test.py of the current folder, or with sanitizers those that are named; sets `names` to what it added.
+function(mpath_end_to_end_suite suite)
+  cmake_parse_arguments(arg "" "" "SANITIZED" ${ARGN})
+  file(GLOB names CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/*_test.py")
+  list(TRANSFORM names REPLACE "_test.py$" "")
+  if(MPATH_SANITIZE)
+    set(names ${arg_SANITIZED})
+  endif()
+  foreach(name ${names})
+    mpath_end_to_end_test(${suite} ${name})
+  endforeach()
+  set(names ${names} PARENT_SCOPE)
+endfunction()
+
 # mpath_end_to_end_test(SUITE NAME [BACKEND backend] [LABELS label ...])
 # Runs NAME_test.py of the current folder as SUITE.NAME, with the label SUITE and others; with BACKEND, on this backend
 # of net/, as SUITE.NAME.BACKEND.
