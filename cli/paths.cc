@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "cli/command.h"
 #include "cli/host_options.h"
 #include "cli/path_report.h"
@@ -91,7 +92,7 @@ int watch(const PathsWords& words, nvme::ControllerOptions options) {
     }
     Nanoseconds duration = kWatchForever;
     if (!words.watch_for.empty()) {
-        const auto told = target::parse_duration(words.watch_for);
+        const auto told = parse_duration(words.watch_for);
         if (!told) {
             return complain("--for: " + told.error().text);
         }

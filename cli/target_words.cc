@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
+
 namespace mpath::cli {
 
 namespace {
@@ -100,7 +102,7 @@ Result<void> read_retry_delays(const std::string& text, target::Options& options
     std::size_t number = 0;
     for (std::size_t begin = 0; begin < text.size() && number < options.crdt.size(); ++number) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
-        const auto delay = target::parse_duration(text.substr(begin, end - begin));
+        const auto delay = parse_duration(text.substr(begin, end - begin));
         if (!delay) {
             return failure_in("--crdt", delay.error());
         }

@@ -5,11 +5,11 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
 
+#include "base/duration.h"
 #include "nvme/wire/fabrics.h"
 #include "nvme/wire/pdu.h"
 
@@ -25,13 +25,6 @@ constexpr std::array<std::pair<std::string_view, AnaState>, 5> kAnaNames = {{
     {"inaccessible", AnaState::inaccessible},
     {"persistent-loss", AnaState::persistent_loss},
     {"change", AnaState::change},
-}};
-
-constexpr std::array<std::pair<std::string_view, Nanoseconds>, 4> kDurationUnits = {{
-    {"ns", 1},
-    {"us", kMicrosecond},
-    {"ms", kMillisecond},
-    {"s", kSecond},
 }};
 
 Result<std::uint16_t> parse_port(std::string_view text) {
@@ -224,23 +217,6 @@ Result<void> parse_flip(std::string_view text, Flips& flips) {
     }
     (what == "header" ? flips.header : flips.data) = number;
     return {};
-}
-
-Result<Nanoseconds> parse_duration(std::string_view text) {
-    double number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    if (fault == std::errc{} && std::isfinite(number) && number >= 0 && number < 1e9) {
-        if (unit.empty() && number == 0) {
-            return 0;
-        }
-        for (const auto& [name, nanoseconds] : kDurationUnits) {
-            if (unit == name) {
-                return static_cast<Nanoseconds>(std::llround(number * static_cast<double>(nanoseconds)));
-            }
-        }
-    }
-    return failure(EINVAL, "'{}' is not a duration, write a number and ns, us, ms or s, such as 200us", text);
 }
 
 Result<AnaState> parse_ana(std::string_view text) {

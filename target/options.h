@@ -120,9 +120,6 @@ Result<std::uint32_t> parse_step(std::string_view text);
 /// "header:N" or "data:N", added to what `flips` has already.
 Result<void> parse_flip(std::string_view text, Flips& flips);
 
-/// "200us", "1.5ms", "2s", "0": a number and ns, us, ms or s.
-Result<Nanoseconds> parse_duration(std::string_view text);
-
 Result<nvme::AnaState> parse_ana(std::string_view text);
 std::string_view to_string(nvme::AnaState state);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/duration.h"
 #include "target/fault/status_words.h"
 #include "target/options.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <algorithm>
 
+#include "base/duration.h"
 #include "target/fault/action_parser.h"
 #include "target/fault/script.h"
 #include "target/fault/words.h"

@@ -39,18 +39,6 @@ TEST(TargetOptions, VaryingTurnsEveryChoiceOn) {
     EXPECT_TRUE(fine->reorder);
 }
 
-TEST(TargetOptions, DurationsNeedAUnit) {
-    const std::pair<const char*, Nanoseconds> table[] = {
-        {"0", 0}, {"50ns", 50}, {"200us", 200'000}, {"1.5ms", 1'500'000}, {"2s", 2 * kSecond},
-    };
-    for (const auto& [text, duration] : table) {
-        EXPECT_EQ(parse_duration(text).value_or(~0ULL), duration) << text;
-    }
-    for (const char* text : {"", "200", "us", "-1ms", "1h", "nan", "infs"}) {
-        EXPECT_FALSE(parse_duration(text)) << text;
-    }
-}
-
 TEST(TargetOptions, AListenerIsAnAddressAndAttributes) {
     const auto listener = parse_listener("127.0.0.1:4420,name=b,ana=non-optimized,delay=200us");
     ASSERT_TRUE(listener);
