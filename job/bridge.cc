@@ -17,6 +17,7 @@ using mpath::Result;
 using mpath::job::FioJob;
 using mpath::job::Job;
 using mpath::job::Options;
+using mpath::multipath::SteerOrder;
 
 struct mpath_job {
     std::unique_ptr<Job> job;
@@ -58,14 +59,14 @@ std::optional<mpath::Nanoseconds> seconds_or_none(std::int32_t seconds) {
     return seconds < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(seconds) * mpath::kSecond);
 }
 
-std::string policy_name(std::uint32_t policy) {
-    switch (policy) {
-    case MPATH_QUEUE_DEPTH:
-        return "queue-depth";
-    case MPATH_NUMA:
-        return "numa";
+SteerOrder steer_order(std::uint32_t order) {
+    switch (order) {
+    case MPATH_STEER_CYCLE:
+        return SteerOrder::cycle;
+    case MPATH_STEER_SHUFFLE:
+        return SteerOrder::shuffle;
     default:
-        return "round-robin";
+        return SteerOrder::abba;
     }
 }
 
@@ -78,7 +79,10 @@ Options options_from(const mpath_options& from) {
     options.hostid = text_or_none(from.hostid);
     options.log_prefix = text_or_none(from.mpath_log);
     options.min_paths = from.min_paths;
-    options.iopolicy = policy_name(from.iopolicy);
+    options.iopolicy = from.iopolicy;
+    options.steer = text_or_none(from.steer);
+    options.steer_order = steer_order(from.steer_order);
+    options.steer_settle = from.steer_settle_ns;
     options.nr_io_queues = static_cast<std::uint16_t>(from.nr_io_queues);
     options.queue_size = static_cast<std::uint16_t>(from.queue_size);
     options.keep_alive_seconds = from.keep_alive_tmo;
@@ -128,6 +132,9 @@ FioJob fio_job_from(const mpath_fio_job& from) {
     job.dedupe_percentage = from.dedupe_percentage;
     job.runtime = from.runtime_ns;
     job.ramp = from.ramp_ns;
+    job.waits_for_earlier = from.waits_for_earlier;
+    job.start_delay = from.start_delay_ns;
+    job.random_seed = from.random_seed;
     return job;
 }
 

@@ -34,12 +34,21 @@ bool all_zero(const std::byte* data, std::size_t length) noexcept {
            (length <= sizeof first || std::memcmp(data, data + sizeof first, length - sizeof first) == 0);
 }
 
+std::vector<std::string> path_names(const live::JobSlot& slot) {
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < slot.path_count; ++index) {
+        names.push_back(slot.path(index).name.get());
+    }
+    return names;
+}
+
 /// Everything in `counters` is made of record::Word; zero bytes are their beginning.
 template <typename Counters>
 void clear(Counters& counters) noexcept {
-    static_assert(sizeof(Counters) % sizeof(record::Word) == 0);
+    constexpr std::size_t kBytes = sizeof(Counters);
+    static_assert(kBytes % sizeof(record::Word) == 0);
     auto* words = reinterpret_cast<record::Word*>(&counters);
-    for (std::size_t i = 0; i < sizeof(Counters) / sizeof(record::Word); ++i) {
+    for (std::size_t i = 0; i < kBytes / sizeof(record::Word); ++i) {
         words[i].set(0);
     }
 }
@@ -47,11 +56,13 @@ void clear(Counters& counters) noexcept {
 } // namespace
 
 IoEngine::IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, PathNews& news,
-                   PathCare& care, const volatile bool& terminate, const EngineOptions& options,
+                   PathCare& care, const volatile bool& terminate, EngineOptions options,
                    std::unique_ptr<multipath::IoPolicy> policy)
     : clock_(clock), reactor_(reactor), slot_(slot), news_(news), care_(care), terminate_(terminate),
-      paths_(std::move(policy), *this, options.retry), gaps_(slot.events), requests_(options.iodepth),
-      most_time_(options.most_time), interval_(options.interval), io_timeout_(options.io_timeout) {
+      paths_(std::move(policy), *this, options.retry),
+      steering_(slot, paths_, path_names(slot), options.steer_settle, std::move(options.steer)),
+      gaps_(slot.events), requests_(options.iodepth), most_time_(options.most_time),
+      interval_(options.interval), io_timeout_(options.io_timeout) {
     events_.reserve(options.iodepth);
     for (std::uint32_t i = 0; i < options.iodepth; ++i) {
         requests_[i].index = i;
@@ -83,8 +94,11 @@ void IoEngine::queue(std::uint32_t index, Operation operation, std::byte* buffer
     request.offset = offset;
     request.length = length;
     request.queued_at = queued_at_ = clock_.now();
-    request.setting = 0;
     request.waited = 0;
+    if (steering_.due(request.queued_at)) {
+        steer(request.queued_at);
+    }
+    steering_.take(request);
     if (operation == Operation::write) {
         record::on_write(slot_.counters, offset, length);
     }
@@ -108,6 +122,13 @@ void IoEngine::queue(std::uint32_t index, Operation operation, std::byte* buffer
 void IoEngine::commit() noexcept {
     if (unsent_ >= kMostUnsent || (unsent_ > 1 && queued_at_ - unsent_since_ > kLongestUnsent)) {
         look(0);
+    }
+}
+
+void IoEngine::steer(Nanoseconds now) noexcept {
+    if (steering_.look(now, outstanding_)) {
+        paths_changed_ = true; // for I/O that waits for a path
+        settled_ = false;
     }
 }
 
@@ -198,6 +219,7 @@ void IoEngine::collect() noexcept {
     }
     while (Request* request = arrived.pop()) {
         --outstanding_;
+        steering_.give_back(*request);
         if (request->path != multipath::kUnassigned) {
             end_attempt(*request);
         }
@@ -231,8 +253,8 @@ void IoEngine::sample_zeroes(Request& request) noexcept {
 
 void IoEngine::account(std::uint32_t index) noexcept {
     Request& request = requests_[index];
-    record::on_complete(slot_.counters, slot_.operations(request.path, request.setting), request,
-                        handed_out_at_);
+    record::on_complete(slot_.counters, steering_.moments(request),
+                        slot_.operations(request.path, request.setting), request, handed_out_at_);
 }
 
 void IoEngine::set_accounting(bool accounting) noexcept {
@@ -251,15 +273,20 @@ void IoEngine::reset() noexcept {
         counters.sampled_reads.begin();
         counters.all_zero_reads.begin();
         traffic_before_[i] = owned_paths_[i]->traffic();
-        for (std::uint32_t setting = 0; setting < slot_.setting_count; ++setting) {
-            clear(slot_.operations(i, setting));
+        for (std::uint64_t setting = 0; setting < slot_.settings_named.get_acquire(); ++setting) {
+            if (slot_.keeps(setting)) {
+                clear(slot_.operations(i, setting));
+            }
         }
     }
     clear(slot_.counters.response);
     clear(slot_.counters.held);
     usage_before_ = thread_usage();
     system_calls_before_ = reactor_.system_calls();
-    slot_.begin_measuring(clock_.now());
+    clear(slot_.counters.switch_delay);
+    const Nanoseconds now = clock_.now();
+    slot_.begin_measuring(now);
+    steering_.reset(now);
     publish();
 }
 
@@ -300,6 +327,7 @@ void IoEngine::publish() noexcept {
 }
 
 void IoEngine::close() noexcept {
+    steering_.end(clock_.now());
     for (const auto& path : owned_paths_) {
         path->close({0, {}});
     }

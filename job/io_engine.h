@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "job/failover_gaps.h"
 #include "job/path_care.h"
 #include "job/path_news.h"
+#include "job/steering.h"
 #include "live/job_slot.h"
 #include "multipath/path_set.h"
 #include "net/reactor.h"
@@ -27,6 +29,8 @@ struct EngineOptions {
     /// For how long fio wants to do I/O: it looks at the time only between I/Os. 0: not known.
     Nanoseconds most_time = 0;
     multipath::RetryRules retry{};
+    Nanoseconds steer_settle = kDefaultSettle;
+    std::optional<SteerPlan> steer{}; ///< nothing: only requests from outside steer
 };
 
 /// How long to sleep at most while I/O is outstanding: news and the end of the job are looked for then.
@@ -36,15 +40,17 @@ class IoEngine final : private PathListener, private multipath::RetryListener {
 public:
     /// All references outlive the engine. `terminate` may be set by anybody at any time.
     IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, PathNews& news, PathCare& care,
-             const volatile bool& terminate, const EngineOptions& options,
+             const volatile bool& terminate, EngineOptions options,
              std::unique_ptr<multipath::IoPolicy> policy);
     ~IoEngine() override;
 
     /// For making a path: where it tells that it was lost, and where it pushes what it completes.
     [[nodiscard]] PathListener& listener() noexcept { return *this; }
     [[nodiscard]] RequestList& completions() noexcept { return paths_.arrivals(); }
-    /// In the order of the slot's paths; all of them before the first queue().
+    /// In the order of the slot's paths; all of them before begin().
     void add_path(std::string name, std::unique_ptr<Path> path);
+    /// The job goes to its first setting; before the first queue().
+    void begin() noexcept { steering_.begin(clock_.now()); }
     [[nodiscard]] multipath::PathSet& paths() noexcept { return paths_; }
     [[nodiscard]] const multipath::PathSet& paths() const noexcept { return paths_; }
 
@@ -77,6 +83,7 @@ private:
     };
 
     static ThreadUsage thread_usage() noexcept;
+    void steer(Nanoseconds now) noexcept;
     void end_attempt(Request& request) noexcept;
     void end_trouble(Request& request) noexcept;
 
@@ -92,7 +99,8 @@ private:
     void lose(std::uint16_t index, const std::string& cause) noexcept;
     /// Nothing beside the I/O itself needs a look.
     [[nodiscard]] bool quiet() const noexcept {
-        return settled_ && news_.generation() == news_seen_ && looked_at_ < deadlines_due_;
+        return settled_ && news_.generation() == news_seen_ && looked_at_ < deadlines_due_ &&
+               !steering_.due(looked_at_);
     }
     void look_after_paths() noexcept;
     void check_deadlines(Nanoseconds now) noexcept;
@@ -116,6 +124,7 @@ private:
     bool settled_ = true;        ///< neither of these, and no I/O waits for a path or a moment
     const volatile bool& terminate_;
     multipath::PathSet paths_;
+    Steering steering_;
     std::vector<std::unique_ptr<Path>> owned_paths_;
     std::vector<live::PathSlot*> path_slots_;
     std::vector<std::uint32_t> state_reports_; ///< of each path, as last taken

@@ -34,6 +34,9 @@ Nanoseconds IoEngine::patience() const noexcept {
 }
 
 void IoEngine::look_after_paths() noexcept {
+    if (const Nanoseconds now = clock_.now(); steering_.due(now)) {
+        steer(now);
+    }
     if (news_.generation() != news_seen_ || returning_) {
         take_news();
     }
@@ -70,6 +73,7 @@ void IoEngine::take_news_of(std::uint16_t index) noexcept {
         if (!loss_known_[index]) {
             loss_known_[index] = true;
             gaps_.trouble(index, news_.event(index));
+            steering_.disturb();
         }
         paths_.set_may_return(index, life == PathLife::connecting);
         paths_changed_ = true;
@@ -92,6 +96,7 @@ void IoEngine::take_news_of(std::uint16_t index) noexcept {
         loss_known_[index] = false;
         state_asked_[index] = false;
         gaps_.well(index);
+        steering_.disturb();
         paths_changed_ = true;
     }
     if (state_reports_[index] != news_.state_reports(index)) {
@@ -107,6 +112,7 @@ void IoEngine::take_news_of(std::uint16_t index) noexcept {
         if (path.state() != state) {
             path.set_state(state);
             path_slots_[index]->set_state(state);
+            steering_.disturb();
             paths_changed_ = true;
         }
     }
@@ -122,6 +128,7 @@ void IoEngine::on_path_lost(std::uint16_t index, const Error& error) noexcept {
 /// The path's connections are closing. If the keeper has not noticed, it is told.
 void IoEngine::lose(std::uint16_t index, const std::string& cause) noexcept {
     settled_ = false;
+    steering_.disturb();
     paths_.set_may_return(index, true); // what the keeper decides is news, and there will be some
     if (news_.claim_loss(index)) {
         const auto event =
@@ -208,6 +215,7 @@ void IoEngine::on_exposed(std::uint16_t path) noexcept {
 
 void IoEngine::on_state_refused(std::uint16_t path) noexcept {
     path_slots_[path]->set_state(owned_paths_[path]->state());
+    steering_.disturb();
     if (!state_asked_[path]) {
         state_asked_[path] = true;
         care_.refresh_state(path);

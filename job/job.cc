@@ -59,6 +59,9 @@ Result<std::unique_ptr<Job>> Job::setup(Options options, FioJob fio_job) {
     if (auto chosen = job->choose_paths(); !chosen) {
         return tl::unexpected<Error>(chosen.error());
     }
+    if (auto planned = job->plan_steering(); !planned) {
+        return tl::unexpected<Error>(planned.error());
+    }
     auto block = run_block();
     if (!block) {
         return tl::unexpected<Error>(block.error());
@@ -237,6 +240,7 @@ Result<void> Job::add_slot(const std::vector<Result<nvme::ControllerFacts>>& fac
     for (const PathSpec& path : paths_) {
         description.paths.push_back({path.name, path.uri.address()});
     }
+    describe_steering(description);
     auto slot = block_->add_job(description);
     if (!slot) {
         return tl::unexpected<Error>(slot.error());
@@ -294,7 +298,7 @@ Result<void> Job::start(const volatile bool& terminate) {
 }
 
 Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate) {
-    auto policy = multipath::make_io_policy(options_.iopolicy);
+    auto policy = multipath::make_io_policy(options_.iopolicy, path_names_);
     if (!policy) {
         return tl::unexpected<Error>(policy.error());
     }
@@ -305,8 +309,10 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
     engine.most_time = fio_job_.runtime == 0 ? 0 : fio_job_.ramp + fio_job_.runtime;
     engine.retry.dnr_fails_over = options_.dnr_fails_over;
     PathCare& care = *this;
-    engine_ = std::make_unique<IoEngine>(clock_, *reactor_, *slot_, keeper_->news(), care, terminate, engine,
-                                         std::move(*policy));
+    engine.steer_settle = options_.steer_settle;
+    engine.steer = steer_plan();
+    engine_ = std::make_unique<IoEngine>(clock_, *reactor_, *slot_, keeper_->news(), care, terminate,
+                                         std::move(engine), std::move(*policy));
     engine_->paths().set_filter(filter_);
     std::vector<Error> errors;
     std::vector<std::optional<nvme::ControllerFacts>> facts;
@@ -322,6 +328,7 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
     if (const std::size_t usable = engine_->paths().usable(); usable < options_.min_paths) {
         return tl::unexpected<Error>(too_few_paths(usable, errors));
     }
+    begin();
     return options_.log_prefix ? start_record(facts) : Result<void>{};
 }
 
@@ -412,6 +419,7 @@ Result<void> Job::stop() {
     if (keeper_) {
         keeper_->stop();
     }
+    slot_->phase.set_release(static_cast<std::uint64_t>(live::JobPhase::ended));
     active_recorder_ = nullptr;
     Result<void> recorded = recorder_ ? recorder_->finish() : Result<void>{};
     recorder_.reset();

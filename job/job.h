@@ -57,7 +57,11 @@ private:
     Result<void> ask_paths();
     Result<void> agree_on_device(const std::vector<Result<nvme::ControllerFacts>>& facts);
     Result<void> check_not_in_use() const;
+    Result<void> plan_steering();
     Result<void> add_slot(const std::vector<Result<nvme::ControllerFacts>>& facts);
+    void describe_steering(live::JobDescription& description) const;
+    [[nodiscard]] std::optional<SteerPlan> steer_plan() const;
+    void begin() noexcept;
     Result<void> attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate);
     void add_path(std::uint16_t index, Result<PathConnection> connection);
     std::vector<PathSocket> connect_path(std::uint16_t index, PathConnection connection);
@@ -77,6 +81,7 @@ private:
     std::vector<std::string> discovery_notes_; ///< what discover= left out, and why
     multipath::StateFilter filter_ = multipath::StateFilter::any;
     std::vector<std::string> path_names_;
+    std::optional<multipath::SteerSchedule> schedule_; ///< of steer=
     nvme::ControllerOptions controller_options_;
     DeviceIdentity identity_;
     DeviceLimits limits_;

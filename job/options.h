@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "job/life_options.h"
+#include "multipath/steer_schedule.h"
 #include "net/socket_options.h"
 #include "nvme/pdu_options.h"
 
@@ -23,6 +24,9 @@ struct Options {
     std::optional<std::string> log_prefix;
     std::uint32_t min_paths = 1;
     std::string iopolicy = "round-robin";
+    std::optional<std::string> steer;
+    multipath::SteerOrder steer_order = multipath::SteerOrder::abba;
+    Nanoseconds steer_settle = 500 * kMillisecond;
     std::uint16_t nr_io_queues = 1;
     std::uint16_t queue_size = 128;
     std::uint32_t keep_alive_seconds = 5;
@@ -63,6 +67,9 @@ struct FioJob {
     std::uint32_t dedupe_percentage = 0;
     Nanoseconds runtime = 0; ///< 0: until all is done
     Nanoseconds ramp = 0;
+    bool waits_for_earlier = false; ///< stonewall=: it begins the next set of jobs that start together
+    Nanoseconds start_delay = 0;
+    std::uint64_t random_seed = 0;
 };
 
 } // namespace mpath::job

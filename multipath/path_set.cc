@@ -6,18 +6,20 @@
 namespace mpath::multipath {
 
 PathSet::PathSet(std::unique_ptr<IoPolicy> policy, RetryListener& listener, RetryRules rules)
-    : policy_(std::move(policy)), listener_(listener), rules_(rules) {}
+    : policy_(std::move(policy)), policy_hears_completions_(policy_->hears_completions()),
+      listener_(listener), rules_(rules) {}
 
 std::uint16_t PathSet::add(std::string name, Path& path, std::uint32_t distance) {
     const auto index = size();
     entries_.push_back({.name = std::move(name), .path = &path, .distance = distance});
     dirty_.reserve(entries_.size());
+    candidates_.reserve(entries_.size());
     rebuild_candidates();
     return index;
 }
 
 void PathSet::submit(Request& request) noexcept {
-    const std::size_t position = policy_->select(view());
+    const std::size_t position = policy_->select(view(), request.operation);
     if (position == kNoPath) {
         without_path(request, request.queued_at);
         return;
@@ -39,6 +41,9 @@ void PathSet::collect(Nanoseconds now, RequestList& finished) noexcept {
             request->completed_at = now;
         }
         if (request->error_class == ErrorClass::none) {
+            if (policy_hears_completions_) {
+                tell_policy(*request);
+            }
             finished.push(*request);
         } else {
             settle(*request, finished);
@@ -46,8 +51,24 @@ void PathSet::collect(Nanoseconds now, RequestList& finished) noexcept {
     }
 }
 
+void PathSet::tell_policy(const Request& request) noexcept {
+    const std::size_t position = entries_[request.path].position;
+    if (position != kNoPath) {
+        policy_->completed(position, request);
+    }
+}
+
 void PathSet::set_policy(std::unique_ptr<IoPolicy> policy) {
     policy_ = std::move(policy);
+    policy_hears_completions_ = policy_->hears_completions();
+}
+
+void PathSet::steer(std::unique_ptr<IoPolicy> policy, std::uint64_t paths) noexcept {
+    set_policy(std::move(policy));
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+        entries_[index].enabled = paths == kEveryPath || (index < kSettingPaths && (paths >> index & 1) != 0);
+    }
+    rebuild_candidates();
 }
 
 void PathSet::enable(std::uint16_t index, bool enabled) {

@@ -14,6 +14,7 @@
 #include "multipath/disposition.h"
 #include "multipath/io_policy.h"
 #include "multipath/path_view.h"
+#include "multipath/steer_schedule.h"
 #include "path/request.h"
 
 namespace mpath::multipath {
@@ -92,6 +93,9 @@ public:
     void set_write_hold(std::uint16_t index, Nanoseconds hold) noexcept { entries_[index].write_hold = hold; }
     void set_policy(std::unique_ptr<IoPolicy> policy);
     [[nodiscard]] const IoPolicy& policy() const noexcept { return *policy_; }
+    /// Both at once: another policy, on the paths whose bit is set (all others, and those beyond the first
+    /// 64, only with kEveryPath). For I/O that waits for a path, path_changed() must be called then.
+    void steer(std::unique_ptr<IoPolicy> policy, std::uint64_t paths) noexcept;
     /// Lets the job use a path, or keeps new I/O away from it. Every path starts enabled.
     void enable(std::uint16_t index, bool enabled);
     [[nodiscard]] bool enabled(std::uint16_t index) const noexcept { return entries_[index].enabled; }
@@ -124,6 +128,7 @@ private:
     void without_path(Request& request, Nanoseconds now) noexcept;
     [[nodiscard]] bool one_may_return() const noexcept;
     void fail_without_path(Request& request) noexcept;
+    void tell_policy(const Request& request) noexcept;
     void settle(Request& request, RequestList& finished) noexcept;
     [[nodiscard]] bool goes_on(Request& request) noexcept;
     [[nodiscard]] Nanoseconds due(Request& request) noexcept;
@@ -133,6 +138,7 @@ private:
     void delay(Request& request, Nanoseconds due) noexcept;
 
     std::unique_ptr<IoPolicy> policy_;
+    bool policy_hears_completions_;
     std::vector<Entry> entries_;
     std::vector<Candidate> candidates_; ///< the enabled entries
     std::vector<std::uint16_t> dirty_;  ///< indices of the dirty entries; capacity for all of them

@@ -40,7 +40,7 @@ struct mpath_error {
     char text[512];
 };
 
-enum mpath_iopolicy { MPATH_ROUND_ROBIN, MPATH_QUEUE_DEPTH, MPATH_NUMA };
+enum mpath_steer_order { MPATH_STEER_ABBA, MPATH_STEER_CYCLE, MPATH_STEER_SHUFFLE };
 enum mpath_write_mode { MPATH_WRITE_DATA, MPATH_WRITE_ZEROES };
 enum mpath_retry_hold { MPATH_HOLD_BY_VERIFY, MPATH_HOLD_NONE, MPATH_HOLD_KATO };
 enum mpath_dnr { MPATH_DNR_FAIL, MPATH_DNR_FAILOVER };
@@ -55,7 +55,10 @@ struct mpath_options {
     const char* hostid;       ///< NULL = from /etc/nvme, else generated
     const char* mpath_log;    ///< prefix of the record's name; NULL = no record
     uint32_t min_paths;       ///< 1..1024
-    uint32_t iopolicy;        ///< enum mpath_iopolicy
+    const char* iopolicy;     ///< never NULL
+    const char* steer;        ///< comma-separated setting@duration; NULL = no schedule
+    uint32_t steer_order;     ///< enum mpath_steer_order
+    uint64_t steer_settle_ns; ///< kept apart after a switch, at least
     uint32_t nr_io_queues;    ///< per path, 1..1024
     uint32_t queue_size;      ///< entries, 16..1024
     uint32_t keep_alive_tmo;  ///< seconds, 0 = off
@@ -120,8 +123,11 @@ struct mpath_fio_job {
     bool zero_buffers;
     bool refill_buffers;
     bool scramble_buffers;
-    uint64_t runtime_ns; ///< 0 = until size is done
-    uint64_t ramp_ns;    ///< 0 = none
+    uint64_t runtime_ns;     ///< 0 = until size is done
+    uint64_t ramp_ns;        ///< 0 = none
+    bool waits_for_earlier;  ///< stonewall=: starts when all jobs before it have ended
+    uint64_t start_delay_ns; ///< 0 = none
+    uint64_t random_seed;    ///< randseed=
     bool time_based;
     /// Every option that the job file or command line gave, the [global] section included, as text.
     const struct mpath_text_pair* options;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "plugin/engine_options.h"
 
+#include <string.h>
+
 // allow_mounted_write= is one of fio's own options: it can't be defined again, and means what we need.
 
 #define OURS .category = FIO_OPT_C_ENGINE, .group = FIO_OPT_G_INVALID
+
+static int check_iopolicy(void* options, const char* text);
 
 struct fio_option engine_option_table[] = {
     {
@@ -57,30 +61,96 @@ struct fio_option engine_option_table[] = {
     {
         .name = "iopolicy",
         .lname = "I/O policy",
-        .type = FIO_OPT_STR,
+        .type = FIO_OPT_STR_STORE,
         .off1 = offsetof(struct engine_options, iopolicy),
         .def = "round-robin",
+        .cb = check_iopolicy,
         .posval =
             {
                 {
                     .ival = "round-robin",
-                    .oval = MPATH_ROUND_ROBIN,
                     .help = "The next optimized path each time; non-optimized ones only if there is no other",
                 },
                 {
                     .ival = "queue-depth",
-                    .oval = MPATH_QUEUE_DEPTH,
                     .help = "The optimized path with the fewest I/Os outstanding",
                 },
                 {
                     .ival = "numa",
-                    .oval = MPATH_NUMA,
                     .help = "One path while it is usable: the first optimized one",
+                },
+                {
+                    .ival = "service-time",
+                    .help = "The path with the fewest bytes outstanding, as device mapper's selector",
+                },
+                {
+                    .ival = "latency",
+                    .help = "More I/O the shorter a path's response time has been lately",
+                },
+                {
+                    .ival = "preferred:NAME",
+                    .help = "That path while it is usable, else the next in the list, and back",
                 },
             },
         .help =
-            "Which path an I/O takes, by the rule of the Linux kernel's native multipath of the same name, "
-            "but within this job instead of within the host. Default round-robin",
+            "Which path an I/O takes. round-robin, queue-depth and numa have the rule of the Linux kernel's "
+            "native multipath, service-time that of device mapper, latency that of a proposal for the "
+            "kernel; "
+            "all of them within this job instead of within the host. Default round-robin",
+        OURS,
+    },
+    {
+        .name = "steer",
+        .lname = "Schedule of settings",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, steer),
+        .help =
+            "Settings to visit in turn while the job runs: comma-separated SETTING@DURATION. A setting is an "
+            "iopolicy, path:NAME[+NAME...], or both joined by '/'; what it does not name is taken from "
+            "iopolicy= and path=. Example: round-robin@10s,queue-depth@10s,path:a@10s. Jobs that start "
+            "together switch together, from the end of the last ramp on. A command from outside (fio-mpath "
+            "policy) suspends the schedule. Default: no schedule",
+        OURS,
+    },
+    {
+        .name = "steer_order",
+        .lname = "Order of the schedule",
+        .type = FIO_OPT_STR,
+        .off1 = offsetof(struct engine_options, steer_order),
+        .def = "abba",
+        .posval =
+            {
+                {
+                    .ival = "abba",
+                    .oval = MPATH_STEER_ABBA,
+                    .help = "Forwards, backwards, forwards ...: what drifts slowly hits all alike",
+                },
+                {
+                    .ival = "cycle",
+                    .oval = MPATH_STEER_CYCLE,
+                    .help = "Forwards each time",
+                },
+                {
+                    .ival = "shuffle",
+                    .oval = MPATH_STEER_SHUFFLE,
+                    .help = "Each pass in an order of its own, the same in all jobs, that randseed= decides",
+                },
+            },
+        .help = "In which order the settings of steer= are visited. Default abba",
+        OURS,
+    },
+    {
+        .name = "steer_settle",
+        .lname = "Time to settle after a switch",
+        .type = FIO_OPT_STR_VAL_TIME,
+        .off1 = offsetof(struct engine_options, steer_settle),
+        .maxval = 3600ULL * 1000 * 1000,
+        .is_seconds = 1,
+        .is_time = 1,
+        .def = "500ms",
+        .help =
+            "At least this long after a switch is kept apart as the transition, and as long as I/O of the "
+            "setting before is under way. Seconds, or with a unit, as 200ms. Default 500ms",
         OURS,
     },
     {
@@ -386,6 +456,23 @@ struct fio_option engine_option_table[] = {
     {.name = NULL},
 };
 
+// When fio parses, so that --parse-only tells as well; whether NAME is a path is known later.
+static int check_iopolicy(void* options, const char* text) {
+    static const char preferred[] = "preferred:";
+    static const char* const policies[] = {"round-robin", "queue-depth", "numa", "service-time", "latency"};
+
+    (void)options;
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+        if (strcmp(text, policies[i]) == 0)
+            return 0;
+    if (strncmp(text, preferred, sizeof(preferred) - 1) == 0 && text[sizeof(preferred) - 1])
+        return 0;
+    log_err("mpath: iopolicy=%s is not a policy; known are round-robin, queue-depth, numa, service-time, "
+            "latency and preferred:NAME.\n",
+            text);
+    return 1;
+}
+
 static const char* given_or_null(const char* text) {
     return text && text[0] ? text : NULL;
 }
@@ -400,6 +487,9 @@ struct mpath_options options_for_core(const struct engine_options* given, bool a
         .mpath_log = given_or_null(given->mpath_log),
         .min_paths = given->min_paths,
         .iopolicy = given->iopolicy,
+        .steer = given_or_null(given->steer),
+        .steer_order = given->steer_order,
+        .steer_settle_ns = given->steer_settle * 1000,
         .nr_io_queues = given->nr_io_queues,
         .queue_size = given->queue_size,
         .keep_alive_tmo = given->keep_alive_tmo,

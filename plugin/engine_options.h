@@ -16,7 +16,10 @@ struct engine_options {
     char* hostid;
     char* mpath_log;
     unsigned int min_paths;
-    unsigned int iopolicy;
+    char* iopolicy;
+    char* steer;
+    unsigned int steer_order;
+    unsigned long long steer_settle; /* microseconds */
     unsigned int nr_io_queues;
     unsigned int queue_size;
     unsigned int keep_alive_tmo;

@@ -84,6 +84,9 @@ struct mpath_fio_job describe_fio_job(struct thread_data* td) {
         .scramble_buffers = o->scramble_buffers != 0,
         .runtime_ns = o->timeout * 1000,
         .ramp_ns = o->ramp_time * 1000,
+        .waits_for_earlier = o->stonewall != 0,
+        .start_delay_ns = o->start_delay * 1000,
+        .random_seed = o->rand_seed,
         .time_based = o->time_based != 0,
     };
     for (int d = 0; d < MPATH_DIRECTIONS; d++) {

@@ -7,7 +7,8 @@ import unittest
 import lab
 import peers
 
-OPTIONS = ("paths", "discover", "path", "min_paths", "iopolicy", "nr_io_queues", "queue_size", "keep_alive_tmo",
+OPTIONS = ("paths", "discover", "path", "min_paths", "iopolicy", "steer", "steer_order", "steer_settle",
+           "nr_io_queues", "queue_size", "keep_alive_tmo",
            "reconnect_delay", "ctrl_loss_tmo", "fast_io_fail_tmo", "io_timeout", "retry_hold", "dnr", "fault_log",
            "hdr_digest", "data_digest", "hpda", "max_r2t", "hostnqn", "hostid", "host_traddr", "host_iface", "tos",
            "busy_poll", "write_mode", "mpath_log", "mpath_interval")

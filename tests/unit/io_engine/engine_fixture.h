@@ -91,6 +91,7 @@ public:
     [[nodiscard]] std::uint32_t outstanding() const noexcept override {
         return static_cast<std::uint32_t>(held.size());
     }
+    [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept override { return 0; }
     void close(const Error& reason) noexcept override {
         close_reason = reason;
         is_live = false;
@@ -145,6 +146,7 @@ protected:
         live::JobDescription description;
         description.thread_number = 1;
         description.name = "job";
+        description.iopolicy = "round-robin";
         for (std::size_t i = 0; i < paths; ++i) {
             description.paths.push_back({"p" + std::to_string(i), "127.0.0.1:4420"});
         }
@@ -153,13 +155,14 @@ protected:
         slot_ = *slot;
         news_ = std::make_unique<PathNews>(paths);
         engine_ = std::make_unique<IoEngine>(clock_, reactor_, *slot_, *news_, care_, terminate_, options,
-                                             std::move(*multipath::make_io_policy("round-robin")));
+                                             std::move(*multipath::make_io_policy("round-robin", {})));
         care_.on_reattach = [this](std::uint16_t path) { paths_[path]->is_live = true; };
         for (std::size_t i = 0; i < paths; ++i) {
             auto path = std::make_unique<FakePath>(engine_->completions());
             paths_.push_back(path.get());
             engine_->add_path("p" + std::to_string(i), std::move(path));
         }
+        engine_->begin();
         buffer_.resize(64 * 1024);
     }
 
