@@ -70,6 +70,16 @@ struct Workload {
     bool operator==(const Workload&) const = default;
 };
 
+/// The schedule inside the run.
+struct Steering {
+    std::string schedule; ///< steer=, as it was given
+    std::string order;    ///< steer_order=
+    std::uint64_t settle_ns = 0;
+    std::optional<std::uint64_t> seed; ///< with the order `shuffle`
+
+    bool operator==(const Steering&) const = default;
+};
+
 struct Conditions {
     std::optional<std::string> fio_version;
     std::optional<std::string> engine_version;
@@ -81,6 +91,7 @@ struct Conditions {
     std::string iopolicy;
     std::string iopolicy_rules;                ///< whose semantics: "linux kernel"
     std::string iopolicy_scope;                ///< over what it balances: "job"
+    std::optional<Steering> steering;          ///< empty: no schedule
     std::optional<std::uint64_t> associations; ///< controllers this job connected
     Workload workload;
     std::vector<PathConditions> paths;

@@ -45,6 +45,9 @@ struct Event {
     /// From when it happened to when we knew; only where somebody told when it happened (a fault log).
     std::optional<Nanoseconds> detection{};
 
+    /// Whose event it is, where the results of several jobs are told together; not in a record.
+    std::string job{};
+
     bool operator==(const Event&) const = default;
 };
 

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kLongestGapEventsTold = 8; ///< of kMostEventsTold
 constexpr std::size_t kGapsNamed = 3;
 constexpr std::size_t kWidestPathName = 20;
+constexpr std::size_t kWidestJobName = 32;
 
 std::string duration(Nanoseconds time) {
     return format_time(static_cast<double>(time));
@@ -31,6 +32,13 @@ std::string path_name(const JobResult& job, const Event& event) {
                                          : "job";
 }
 
+/// The path, and of several jobs which one noticed it.
+std::string where(const JobResult& job, const Event& event) {
+    return event.job.empty()
+               ? path_name(job, event)
+               : path_name(job, event) + " of " + clip_end(printable(event.job), kWidestJobName);
+}
+
 std::string time_of_day(Nanoseconds utc) {
     const std::string text = utc_text(utc);
     return text.substr(text.find('T') + 1);
@@ -43,8 +51,8 @@ std::string cause_of(const JobResult& job, const Event& event) {
     std::string kind(to_string(event.kind));
     std::replace(kind.begin(), kind.end(), '_', ' ');
     return fmt::format("{}  {}  {}  {}: {}", time_of_day(event.utc),
-                       job.measured_from == 0 ? kAbsent : fmt::format("{:+.3f}s", since),
-                       path_name(job, event), kind, printable(event.text));
+                       job.measured_from == 0 ? kAbsent : fmt::format("{:+.3f}s", since), where(job, event),
+                       kind, printable(event.text));
 }
 
 /// What it did to the I/O; empty when it did nothing that is known.
@@ -110,7 +118,7 @@ std::string gaps_text(const JobResult& job) {
     }
     std::vector<std::string> gaps;
     for (const Event* event : std::span(events).first(std::min(events.size(), kGapsNamed))) {
-        gaps.push_back(fmt::format("{} ({})", duration(*event->gap), path_name(job, *event)));
+        gaps.push_back(fmt::format("{} ({})", duration(*event->gap), where(job, *event)));
     }
     return fmt::format("longest gap{} {}", gaps.size() == 1 ? "" : "s", fmt::join(gaps, ", "));
 }

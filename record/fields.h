@@ -9,6 +9,7 @@
 
 #include "record/intervals.h"
 #include "record/record.h"
+#include "record/visits_file.h"
 
 namespace mpath::record {
 
@@ -42,6 +43,11 @@ void moment_fields(Archive& field, Seen<Archive, Moments> moments) {
 }
 
 template <typename Archive>
+void fields(Archive& field, Seen<Archive, Moments> moments) {
+    moment_fields(field, moments);
+}
+
+template <typename Archive>
 void histogram_fields(Archive& field, Seen<Archive, OperationResult> times) {
     field("buckets", times.histogram,
           "histogram of the times: [smallest time of the bucket in ns, I/Os in it]");
@@ -61,7 +67,7 @@ void fields(Archive& field, Seen<Archive, OperationResult> operation) {
 
 template <typename Archive>
 void fields(Archive& field, Seen<Archive, DelayResult> delay) {
-    field("count", delay.moments.count, "I/Os sent again");
+    field("count", delay.moments.count, "how many there were");
     time_fields(field, delay.moments);
     histogram_fields(field, delay);
 }
@@ -83,7 +89,7 @@ void fields(Archive& field, Seen<Archive, OperationResults> results) {
 
 template <typename Archive>
 void fields(Archive& field, Seen<Archive, SettingResult> setting) {
-    field("name", setting.name, "policy and path subset");
+    field("name", setting.name, "policy and path subset; \"transition\": what was submitted around a switch");
     field("operations", setting.operations, "response time on the path: dispatched there to completed there");
 }
 
@@ -174,12 +180,22 @@ void fields(Archive& field, Seen<Archive, Event> event) {
 }
 
 template <typename Archive>
+void fields(Archive& field, Seen<Archive, SettingTime> setting) {
+    field("name", setting.name, "policy and path subset");
+    field("steady_ns", setting.steady_time,
+          "of its visits after they had settled; divide its counts by this");
+    field("jobs", setting.jobs, "side by side, how many had steady time in it");
+    field("visits", setting.visits, "");
+    field("disturbed_visits", setting.disturbed_visits, "of these, those with a path event");
+}
+
+template <typename Archive>
 void fields(Archive& field, Seen<Archive, JobResult> job) {
     field("name", job.name, "fio's job name");
     field("thread_number", job.thread_number, "fio's number of the job, from 1");
     field("group_id", job.group_id, "fio's group");
     field("jobs", job.jobs, "how many jobs these results are of");
-    field("iopolicy", job.iopolicy, "policy in force");
+    field("iopolicy", job.iopolicy, "the job's iopolicy=");
     field("measured_from_ns", job.measured_from, "CLOCK_MONOTONIC; end of the ramp; 0: nothing measured");
     field("measured_until_ns", job.measured_until, "CLOCK_MONOTONIC");
     field("ended", job.ended, "false: was still running, or was killed");
@@ -190,6 +206,9 @@ void fields(Archive& field, Seen<Archive, JobResult> job) {
     field.added("held", job.held, "I/Os that no path could take");
     field("written", job.written, "bytes this job wrote to the device, ramp included");
     field("response", job.response, "response time for the job, first queue() to completion: fio's lat");
+    field.added("settings", job.settings, "how long the job was in each, the transition left out");
+    field.added("switch_delay", job.switch_delay,
+                "of each switch: asked for to first I/O in the new setting");
     field("paths", job.paths, "");
     field("events", job.events, "what happened to the paths, in order");
     field("events_dropped", job.events_dropped, "further events that were not kept");
@@ -249,6 +268,15 @@ void fields(Archive& field, Seen<Archive, Workload> workload) {
 }
 
 template <typename Archive>
+void fields(Archive& field, Seen<Archive, Steering> steering) {
+    field("schedule", steering.schedule, "steer=, as it was given");
+    field("order", steering.order, "steer_order=");
+    field("settle_ns", steering.settle_ns,
+          "steer_settle=: what follows a switch and is kept apart, at least");
+    field("seed", steering.seed, "of the order shuffle; null: not shuffled");
+}
+
+template <typename Archive>
 void fields(Archive& field, Seen<Archive, Conditions> conditions) {
     field("fio_version", conditions.fio_version, "");
     field("engine_version", conditions.engine_version, "of fio-mpath");
@@ -260,6 +288,7 @@ void fields(Archive& field, Seen<Archive, Conditions> conditions) {
     field("iopolicy", conditions.iopolicy, "the job's iopolicy=");
     field("iopolicy_rules", conditions.iopolicy_rules, "whose semantics the policy has");
     field("iopolicy_scope", conditions.iopolicy_scope, "over what it balances");
+    field.added("steering", conditions.steering, "the schedule inside the run; null: none");
     field("associations", conditions.associations, "controllers this job connected");
     field("workload", conditions.workload, "fio's options that decide what a number means");
     field("paths", conditions.paths, "in the order of results.paths");
@@ -270,6 +299,7 @@ void fields(Archive& field, Seen<Archive, Record> record) {
     field("complete", record.complete, "false: a checkpoint, the job had not ended when it was written");
     field("written_utc_ns", record.written_utc, "nanoseconds since 1970 UTC");
     field("intervals_file", record.intervals_file, "file of the time series, beside the record; null: none");
+    field.added("visits_file", record.visits_file, "file of the visits, likewise; null: never steered");
     field("conditions", record.conditions, "under which it was measured");
     field("results", record.results, "what was measured");
 }
@@ -318,7 +348,39 @@ void fields(Archive& field, Seen<Archive, Interval> interval) {
     field("utc_ns", interval.utc, "end of the interval: nanoseconds since 1970 UTC");
     field("monotonic_ns", interval.monotonic, "end of the interval: CLOCK_MONOTONIC");
     field("length_ns", interval.length, "");
+    field.added("setting", interval.setting, "in force at the end of the interval");
     field("paths", interval.paths, "");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, Visit> visit) {
+    field("number", visit.number, "of the job's visits, from 1");
+    field("setting", visit.setting, "policy and path subset");
+    field("cause", visit.cause, "why it began");
+    field("unit", visit.unit, "which pass of the schedule it belongs to, from 0; null: not of the schedule");
+    field("asked_ns", visit.asked, "CLOCK_MONOTONIC, as all that follow: when it was wanted");
+    field("began_ns", visit.began, "when the job went to the setting");
+    field("first_io_ns", visit.first_io, "when its first I/O was dispatched; null: it had none");
+    field("settled_ns", visit.settled, "end of its transition; null: it ended before");
+    field("ended_ns", visit.ended, "null: the job was still in it");
+    field("disturbances", visit.disturbances, "path events that the job's I/O noticed in it");
+    field("transition", visit.transition,
+          "response times for the job of I/Os submitted before it had settled");
+    field("steady", visit.steady, "of those submitted after");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, Tally> tally) {
+    field("count", tally.count, "I/Os completed");
+    field("bytes", tally.bytes, "bytes of these I/Os");
+    field("sum_ns", tally.sum, "sum of their response times for the job");
+}
+
+template <typename Archive>
+void fields(Archive& field, Seen<Archive, FoldedTally> folded) {
+    field("folded_visits", folded.visits, "visits that went by too quickly to be written one by one");
+    field("transition", folded.transition, "their I/Os submitted before a visit had settled");
+    field("steady", folded.steady, "those submitted after");
 }
 
 } // namespace mpath::record

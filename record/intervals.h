@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "path/state.h"
+#include "record/lines_file.h"
 #include "record/results.h"
 
 namespace mpath::record {
@@ -38,6 +38,7 @@ struct TcpSample {
 /// are within 1 %.
 struct IntervalOperation {
     Moments moments;
+    Maybe p99{}; ///< within 1 %; not written to a file
 
     bool operator==(const IntervalOperation&) const = default;
 };
@@ -59,7 +60,8 @@ struct Interval {
     Nanoseconds utc = 0;
     Nanoseconds monotonic = 0;
     Nanoseconds length = 0;
-    std::vector<IntervalPath> paths;
+    std::optional<std::string> setting{}; ///< in force
+    std::vector<IntervalPath> paths{};
 
     bool operator==(const Interval&) const = default;
 };
@@ -72,10 +74,9 @@ public:
     Result<void> append(const Interval& interval);
 
 private:
-    IntervalWriter(std::string file, UniqueFd fd) : file_(std::move(file)), fd_(std::move(fd)) {}
+    explicit IntervalWriter(LinesFile lines) : lines_(std::move(lines)) {}
 
-    std::string file_;
-    UniqueFd fd_;
+    LinesFile lines_;
 };
 
 /// All intervals of a file. A last line that was cut off by a kill is left out; anything else that is not

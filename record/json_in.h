@@ -46,11 +46,11 @@ public:
     }
 
     template <typename T>
-    void added(const char* name, std::optional<T>& value, const char* meaning) {
+    void added(const char* name, T& value, const char* meaning) {
         if (object_.contains(name)) {
             (*this)(name, value, meaning);
         } else {
-            value.reset();
+            value = {};
         }
     }
 
@@ -111,6 +111,15 @@ inline void read_value(const Json& json, const std::string& place, std::string& 
     value = *kind;
 }
 
+inline void read_value(const Json& json, const std::string& place, std::string& fault, VisitCause& value) {
+    const auto cause = json.is_string() ? visit_cause_from(json.get<std::string>()) : std::nullopt;
+    if (!cause) {
+        fault = fmt::format("{} is no cause of a visit", place);
+        return;
+    }
+    value = *cause;
+}
+
 inline void read_value(const Json& json, const std::string& place, std::string& fault, PathState& value) {
     for (const PathState state : kPathStates) {
         if (json.is_string() && json.get<std::string>() == to_string(state)) {
@@ -150,8 +159,9 @@ inline void read_value(const Json& json, const std::string& place, std::string& 
     }
 }
 
-inline void read_value(const Json& json, const std::string& place, std::string& fault,
-                       std::array<IntervalOperation, kOperations>& operations) {
+template <typename T>
+void read_value(const Json& json, const std::string& place, std::string& fault,
+                std::array<T, kOperations>& operations) {
     JsonIn in(json, place, fault);
     for (std::size_t index = 0; index < kOperations; ++index) {
         in(kOperationNames[index].data(), operations[index], "");

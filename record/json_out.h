@@ -24,7 +24,7 @@ public:
         object_[name] = json_of(value);
     }
     template <typename T>
-    void added(const char* name, const std::optional<T>& value, const char* meaning) {
+    void added(const char* name, const T& value, const char* meaning) {
         (*this)(name, value, meaning);
     }
     /// Told for convenience; a reader works it out again.
@@ -56,6 +56,9 @@ inline Json json_value(const std::string& value) {
 inline Json json_value(EventKind value) {
     return to_string(value);
 }
+inline Json json_value(VisitCause value) {
+    return to_string(value);
+}
 inline Json json_value(PathState value) {
     return to_string(value);
 }
@@ -78,7 +81,8 @@ inline Json json_value(const std::array<std::uint64_t, kErrorClasses>& errors) {
     return object;
 }
 
-inline Json json_value(const std::array<IntervalOperation, kOperations>& operations) {
+template <typename T>
+Json json_value(const std::array<T, kOperations>& operations) {
     Json object = Json::object();
     for (std::size_t index = 0; index < kOperations; ++index) {
         object[std::string(kOperationNames[index])] = json_of(operations[index]);

@@ -22,7 +22,7 @@ public:
         required_.push_back(name);
     }
     template <typename T>
-    void added(const char* name, const std::optional<T>& value, const char* meaning) {
+    void added(const char* name, const T& value, const char* meaning) {
         (*this)(name, value, meaning);
     }
     template <typename T>
@@ -78,6 +78,16 @@ struct SchemaOf<IntervalOperation> {
     static Json make() { return {{"$ref", "#/$defs/interval_operation"}}; }
 };
 
+template <>
+struct SchemaOf<Moments> {
+    static Json make() { return {{"$ref", "#/$defs/moments"}}; }
+};
+
+template <>
+struct SchemaOf<Tally> {
+    static Json make() { return {{"$ref", "#/$defs/tally"}}; }
+};
+
 template <std::unsigned_integral T>
 struct SchemaOf<T> {
     static Json make() { return {{"type", "integer"}, {"minimum", 0}}; }
@@ -98,26 +108,28 @@ struct SchemaOf<std::string> {
     static Json make() { return {{"type", "string"}}; }
 };
 
+template <typename Values>
+Json schema_of_words(const Values& values) {
+    Json names = Json::array();
+    for (const auto value : values) {
+        names.push_back(to_string(value));
+    }
+    return {{"enum", std::move(names)}};
+}
+
 template <>
 struct SchemaOf<EventKind> {
-    static Json make() {
-        Json names = Json::array();
-        for (const EventKind kind : kEventKinds) {
-            names.push_back(to_string(kind));
-        }
-        return {{"enum", std::move(names)}};
-    }
+    static Json make() { return schema_of_words(kEventKinds); }
+};
+
+template <>
+struct SchemaOf<VisitCause> {
+    static Json make() { return schema_of_words(kVisitCauses); }
 };
 
 template <>
 struct SchemaOf<PathState> {
-    static Json make() {
-        Json names = Json::array();
-        for (const PathState state : kPathStates) {
-            names.push_back(to_string(state));
-        }
-        return {{"enum", std::move(names)}};
-    }
+    static Json make() { return schema_of_words(kPathStates); }
 };
 
 template <>
@@ -143,11 +155,10 @@ struct SchemaOf<std::array<std::uint64_t, kErrorClasses>> {
     }
 };
 
-template <>
-struct SchemaOf<std::array<IntervalOperation, kOperations>> {
+template <typename T>
+struct SchemaOf<std::array<T, kOperations>> {
     static Json make() {
-        return schema_object({kOperationNames.begin(), kOperationNames.end()},
-                             SchemaOf<IntervalOperation>::make());
+        return schema_object({kOperationNames.begin(), kOperationNames.end()}, SchemaOf<T>::make());
     }
 };
 

@@ -19,6 +19,23 @@ void merge_settings(std::vector<SettingResult>& into, const std::vector<SettingR
     }
 }
 
+void merge_times(JobResult& into, const JobResult& other) {
+    std::vector<SettingTime> times = into.setting_times();
+    for (const SettingTime& time : other.setting_times()) {
+        const auto same = std::find_if(times.begin(), times.end(),
+                                       [&](const SettingTime& one) { return one.name == time.name; });
+        if (same == times.end()) {
+            times.push_back(time);
+        } else {
+            same->steady_time += time.steady_time;
+            same->jobs += time.jobs;
+            same->visits += time.visits;
+            same->disturbed_visits += time.disturbed_visits;
+        }
+    }
+    into.settings = std::move(times);
+}
+
 /// Empty unless both are known, as sum().
 template <typename T>
 void merge_known(std::optional<T>& into, const std::optional<T>& other) {
@@ -68,9 +85,7 @@ void merge_time(JobResult& into, const JobResult& other) {
     into.ended = into.ended && other.ended;
 }
 
-} // namespace
-
-void merge(JobReport& into, const JobReport& other) {
+void add(JobReport& into, const JobReport& other) {
     std::vector<std::uint16_t> index_in_merged;
     for (std::size_t index = 0; index < other.conditions.size(); ++index) {
         const std::size_t same = find_path(into, other.conditions[index]);
@@ -87,6 +102,7 @@ void merge(JobReport& into, const JobReport& other) {
     result.jobs += other.result.jobs;
     result.cpu.merge(other.result.cpu);
     merge_known(result.held, other.result.held);
+    merge_known(result.switch_delay, other.result.switch_delay);
     result.written.total += other.result.written.total;
     result.written.sequential += other.result.written.sequential;
     result.written.small_random += other.result.written.small_random;
@@ -100,6 +116,56 @@ void merge(JobReport& into, const JobReport& other) {
     }
     std::stable_sort(result.events.begin(), result.events.end(),
                      [](const Event& a, const Event& b) { return a.monotonic < b.monotonic; });
+}
+
+} // namespace
+
+void name_events(JobResult& job) {
+    for (Event& event : job.events) {
+        if (event.job.empty()) {
+            event.job = job.name + "." + std::to_string(job.thread_number);
+        }
+    }
+}
+
+void merge(JobReport& into, const JobReport& other) {
+    JobReport named = other;
+    name_events(into.result);
+    name_events(named.result);
+    merge_times(into.result, named.result); // before the paths: those of older records come from them
+    add(into, named);
+}
+
+void begin_at(JobReport& report, Nanoseconds from) {
+    JobResult& result = report.result;
+    if (result.measured_from == 0) {
+        return;
+    }
+    const Nanoseconds by = from - result.measured_from; // modulo 2^64
+    result.measured_from += by;
+    result.measured_until += by;
+    for (Event& event : result.events) {
+        event.monotonic += by;
+    }
+}
+
+void merge_repeat(JobReport& into, JobReport other) {
+    JobResult& result = into.result;
+    const std::uint32_t jobs = result.jobs;
+    if (result.measured_from != 0) {
+        begin_at(other, result.measured_until);
+    }
+    const std::vector<SettingTime> before = result.setting_times();
+    merge_times(result, other.result);
+    for (SettingTime& time : result.settings) { // a run of the same jobs: their times follow one another
+        const auto same = std::find_if(before.begin(), before.end(),
+                                       [&](const SettingTime& one) { return one.name == time.name; });
+        if (same != before.end()) {
+            time.jobs = std::max(same->jobs, time.jobs - same->jobs);
+        }
+    }
+    add(into, other);
+    result.jobs = jobs;
 }
 
 } // namespace mpath::record

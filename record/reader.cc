@@ -33,6 +33,33 @@ Json parse(std::string_view text) {
     return Json::parse(text, nullptr, false);
 }
 
+/// Gives every whole line after the first to `take`, as long as that is content.
+template <typename Take>
+Result<void> read_lines(const std::string& file, std::string_view format, const char* what, Take take) {
+    const auto text = read_all(file);
+    if (!text) {
+        return tl::unexpected(text.error());
+    }
+    std::size_t line_number = 0;
+    // Only what ends with a newline is a whole line.
+    for (std::size_t begin = 0, end = 0; (end = text->find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+        const std::string place = fmt::format("{} line {}", file, ++line_number);
+        const Json json = parse(std::string_view(*text).substr(begin, end - begin));
+        if (json.is_discarded()) {
+            return failure(EINVAL, "{} is no JSON", place);
+        }
+        const Result<void> taken = line_number == 1 ? check_format(json, format, file) : take(json, place);
+        if (!taken) {
+            return taken;
+        }
+    }
+    if (line_number == 0) {
+        return failure(EINVAL, "{} is no {}, or was cut off in its first line", file, what);
+    }
+    return {};
+}
+
 } // namespace
 
 Result<Record> from_json(std::string_view text, const std::string& place) {
@@ -65,36 +92,37 @@ Result<Record> read_record(const std::string& file) {
 }
 
 Result<std::vector<Interval>> read_intervals(const std::string& file) {
-    const auto text = read_all(file);
-    if (!text) {
-        return tl::unexpected(text.error());
-    }
     std::vector<Interval> intervals;
-    std::size_t line_number = 0;
-    // Only what ends with a newline is a whole line.
-    for (std::size_t begin = 0, end = 0; (end = text->find('\n', begin)) != std::string::npos;
-         begin = end + 1) {
-        const std::string place = fmt::format("{} line {}", file, ++line_number);
-        const Json json = parse(std::string_view(*text).substr(begin, end - begin));
-        if (json.is_discarded()) {
-            return failure(EINVAL, "{} is no JSON", place);
-        }
-        if (line_number == 1) {
-            if (const auto known = check_format(json, kIntervalsFormat, file); !known) {
-                return tl::unexpected(known.error());
+    const auto read =
+        read_lines(file, kIntervalsFormat, "interval file", [&](const Json& json, const std::string& place) {
+            std::string fault;
+            read_json(json, "", fault, intervals.emplace_back());
+            return fault.empty() ? Result<void>{}
+                                 : failure(EINVAL, "{} is a broken interval: {}", place, fault);
+        });
+    return read ? Result<std::vector<Interval>>(std::move(intervals)) : tl::unexpected(read.error());
+}
+
+Result<Visits> read_visits(const std::string& file) {
+    Visits all;
+    const auto read = read_lines(
+        file, kVisitsFormat, "visits file", [&](const Json& json, const std::string& place) -> Result<void> {
+            if (all.folded) {
+                return failure(EINVAL, "{} comes after the folded visits, which are the last line", place);
             }
-            continue;
-        }
-        std::string fault;
-        read_json(json, "", fault, intervals.emplace_back());
-        if (!fault.empty()) {
-            return failure(EINVAL, "{} is a broken interval: {}", place, fault);
-        }
-    }
-    if (line_number == 0) {
-        return failure(EINVAL, "{} is no interval file, or was cut off in its first line", file);
-    }
-    return intervals;
+            std::string fault;
+            if (json.is_object() && json.contains("folded_visits")) {
+                read_json(json, "", fault, all.folded.emplace());
+            } else {
+                const std::uint64_t before = all.visits.empty() ? 0 : all.visits.back().number;
+                read_json(json, "", fault, all.visits.emplace_back());
+                if (fault.empty() && all.visits.back().number <= before) {
+                    fault = fmt::format("number {} after {}", all.visits.back().number, before);
+                }
+            }
+            return fault.empty() ? Result<void>{} : failure(EINVAL, "{} is a broken visit: {}", place, fault);
+        });
+    return read ? Result<Visits>(std::move(all)) : tl::unexpected(read.error());
 }
 
 } // namespace mpath::record

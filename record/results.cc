@@ -60,6 +60,31 @@ OperationResults PathResult::operations() const {
     return all;
 }
 
+double SettingTime::seconds() const {
+    return jobs == 0 ? 0 : static_cast<double>(steady_time) / jobs / static_cast<double>(kSecond);
+}
+
+std::vector<SettingTime> JobResult::setting_times() const {
+    if (!settings.empty()) {
+        return settings;
+    }
+    std::vector<SettingTime> times;
+    for (const PathResult& path : paths) {
+        for (const SettingResult& setting : path.settings) {
+            const auto same = [&](const SettingTime& time) { return time.name == setting.name; };
+            if (std::none_of(times.begin(), times.end(), same)) {
+                times.push_back({setting.name, measured() * jobs, jobs, jobs, 0});
+            }
+        }
+    }
+    return times;
+}
+
+bool JobResult::has_several_settings() const {
+    return std::any_of(paths.begin(), paths.end(),
+                       [](const PathResult& path) { return path.settings.size() > 1; });
+}
+
 void CpuResult::merge(const CpuResult& other) {
     user = sum(user, other.user);
     system = sum(system, other.system);

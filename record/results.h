@@ -17,6 +17,7 @@
 #include "record/events.h"
 #include "record/histogram.h"
 #include "record/moments.h"
+#include "record/visit.h"
 
 namespace mpath::record {
 
@@ -53,7 +54,8 @@ struct OperationResults {
     bool operator==(const OperationResults&) const = default;
 };
 
-/// A setting is what steering can choose: policy and path subset.
+/// What was counted in one setting, which is what steering can choose: policy and path subset. The transition
+/// (kTransition) is listed like one.
 struct SettingResult {
     std::string name;
     OperationResults operations;
@@ -150,6 +152,19 @@ struct WrittenResult {
     bool operator==(const WrittenResult&) const = default;
 };
 
+/// How long a job was in a setting, so that what was counted there becomes a rate.
+struct SettingTime {
+    std::string name;
+    Nanoseconds steady_time = 0; ///< of its visits after they had settled; of several jobs, added up
+    std::uint32_t jobs = 0;      ///< of those side by side, how many had steady time in it
+    std::uint64_t visits = 0;
+    std::uint64_t disturbed_visits = 0; ///< of these, those with a path event
+
+    /// What a rate over all jobs is to be divided by.
+    [[nodiscard]] double seconds() const;
+    bool operator==(const SettingTime&) const = default;
+};
+
 /// One job, or the jobs that fio reports as one.
 struct JobResult {
     std::string name;
@@ -163,12 +178,18 @@ struct JobResult {
     CpuResult cpu;
     std::optional<HoldResult> held;
     WrittenResult written;
-    OperationResults response; ///< from the first queue() to the final completion: fio's lat
+    OperationResults response;         ///< from the first queue() to the final completion: fio's lat
+    std::vector<SettingTime> settings; ///< without the transition; empty: a record from before version 3
+    std::optional<DelayResult> switch_delay; ///< of each switch: asked for to first I/O in the new setting
     std::vector<PathResult> paths;
     std::vector<Event> events;
     std::uint64_t events_dropped = 0;
 
     [[nodiscard]] Nanoseconds measured() const { return measured_until - measured_from; }
+    /// `settings`; of an older record, in which each job had one setting throughout, made from that.
+    [[nodiscard]] std::vector<SettingTime> setting_times() const;
+    /// Whether a table has to tell settings apart.
+    [[nodiscard]] bool has_several_settings() const;
     bool operator==(const JobResult&) const = default;
 };
 

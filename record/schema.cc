@@ -18,8 +18,15 @@ std::string record_schema() {
     schema["properties"] = std::move(properties);
     schema["$defs"]["operation"] = schema_of_struct<OperationResult>();
     schema["$defs"]["interval_operation"] = schema_of_struct<IntervalOperation>();
+    schema["$defs"]["moments"] = schema_of_struct<Moments>();
+    schema["$defs"]["tally"] = schema_of_struct<Tally>();
     schema["$defs"]["interval"] = SchemaOf<Interval>::make();
     schema["$defs"]["interval"]["description"] = "every line of an interval file after the first";
+    schema["$defs"]["visit"] = SchemaOf<Visit>::make();
+    schema["$defs"]["visit"]["description"] = "every line of a visits file after the first, but for the last";
+    schema["$defs"]["folded"] = SchemaOf<FoldedTally>::make();
+    schema["$defs"]["folded"]["description"] =
+        "the last line of a visits file, where visits went by that are not in it";
     return schema.dump(2) + "\n";
 }
 

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "record/failover_text.h"
+#include "record/settings_table.h"
+#include "record/table_grid.h"
 #include "record/text.h"
 #include "record/units.h"
 
@@ -15,26 +16,20 @@ namespace mpath::record {
 
 namespace {
 
-enum Column : std::size_t {
-    kPath,
-    kSetting,
-    kState,
-    kOperation,
-    kIops,
-    kBandwidth,
-    kMean,
-    kP50,
-    kP99,
-    kP999,
-    kMax,
-    kDepth,
-    kRequeues,
-    kErrors,
-    kColumns
-};
-constexpr std::size_t kShortestName = 4; ///< what is left of a name that has to give way
-
-using Row = std::array<std::string, kColumns>;
+/// What room is left goes to the times first.
+constexpr std::array<GridColumn, 13> kColumns{{{"path", false, 0},
+                                               {"state", false, 8},
+                                               {"op", false, 9},
+                                               {"IOPS", true, 7},
+                                               {"BW", true, 12},
+                                               {"mean", true, 1},
+                                               {"p50", true, 2},
+                                               {"p99", true, 3},
+                                               {"p99.9", true, 4},
+                                               {"max", true, 5},
+                                               {"depth", true, 6},
+                                               {"requeues", true, 11},
+                                               {"errors", true, 10}}};
 
 /// What stands in a path's first row only, because it is of the whole path.
 struct PathCells {
@@ -43,118 +38,31 @@ struct PathCells {
     std::string errors;
 };
 
-class Table {
-public:
-    explicit Table(Nanoseconds measured) : seconds_(static_cast<double>(measured) / 1e9) {
-        rows_.push_back({"path", "setting", "state", "op", "IOPS", "BW", "mean", "p50", "p99", "p99.9", "max",
-                         "depth", "requeues", "errors"});
-    }
+void add_row(Grid& grid, const std::string& name, const std::string& state, std::string_view operation,
+             const OperationResult& result, double seconds, const PathCells& cells) {
+    std::vector<std::string> row{printable(name), state, std::string(operation)};
+    std::vector<std::string> numbers = number_cells(result, seconds);
+    row.insert(row.end(), numbers.begin(), numbers.end());
+    row.insert(row.end(), {cells.depth, cells.requeues, cells.errors});
+    grid.add_row(std::move(row));
+}
 
-    /// A row for each operation that had I/O, or one that says there was none.
-    void add(const std::string& name, const std::string& setting, const std::string& state,
-             const OperationResults& results, PathCells cells) {
-        bool any = false;
-        for (std::size_t index = 0; index < kOperations; ++index) {
-            if (results.operations[index].count() != 0) {
-                add_row(any ? "" : name, setting, any ? "" : state, kOperationNames[index],
-                        results.operations[index], cells);
-                cells = {};
-                any = true;
-            }
-        }
-        if (!any) {
-            add_row(name, setting, state, kAbsent, {}, cells);
+/// A row for each operation that had I/O, or one that says there was none.
+void add_rows(Grid& grid, const std::string& name, const std::string& state, const OperationResults& results,
+              double seconds, PathCells cells) {
+    bool any = false;
+    for (std::size_t index = 0; index < kOperations; ++index) {
+        if (results.operations[index].count() != 0) {
+            add_row(grid, any ? "" : name, any ? "" : state, kOperationNames[index],
+                    results.operations[index], seconds, cells);
+            cells = {};
+            any = true;
         }
     }
-
-    [[nodiscard]] std::string text(bool with_setting) {
-        if (!with_setting) {
-            for (Row& row : rows_) {
-                row[kSetting].clear();
-            }
-        }
-        std::array<std::size_t, kColumns> widths = natural_widths();
-        const std::size_t gaps = kColumns - (with_setting ? 1 : 2);
-        for (const Column name : {kSetting, kPath}) {
-            const std::size_t width = total(widths) + gaps;
-            if (width > kTableWidth) {
-                const std::size_t give =
-                    std::min(width - kTableWidth, widths[name] - std::min(widths[name], kShortestName));
-                widths[name] -= give;
-            }
-        }
-        // What room is left sets columns further apart.
-        std::array<std::size_t, kColumns> gap_before{};
-        gap_before.fill(1);
-        std::size_t width = total(widths) + gaps;
-        for (const Column column : {kMean, kP50, kP99, kP999, kMax, kDepth, kIops, kState, kOperation,
-                                    kErrors, kRequeues, kBandwidth}) {
-            if (width < kTableWidth) {
-                ++gap_before[column];
-                ++width;
-            }
-        }
-        std::string text;
-        for (const Row& row : rows_) {
-            text += line(row, widths, gap_before);
-        }
-        return text;
+    if (!any) {
+        add_row(grid, name, state, kAbsent, {}, seconds, cells);
     }
-
-private:
-    void add_row(const std::string& name, const std::string& setting, const std::string& state,
-                 std::string_view operation, const OperationResult& result, const PathCells& cells) {
-        const Moments& moments = result.moments;
-        const auto time = [](Maybe value) {
-            return value ? format_time(static_cast<double>(*value)) : kAbsent;
-        };
-        const bool any = moments.count != 0;
-        rows_.push_back({printable(name), printable(setting), state, std::string(operation),
-                         per_second(moments.count, format_count),
-                         any && moments.bytes == 0 ? kAbsent : per_second(moments.bytes, format_rate),
-                         any ? format_time(moments.mean()) : kAbsent, time(result.percentile(50)),
-                         time(result.percentile(99)), time(result.percentile(99.9)),
-                         any ? format_time(static_cast<double>(moments.max)) : kAbsent, cells.depth,
-                         cells.requeues, cells.errors});
-    }
-
-    template <typename Format>
-    [[nodiscard]] std::string per_second(std::uint64_t amount, Format format) const {
-        return seconds_ > 0 ? format(static_cast<double>(amount) / seconds_) : kAbsent;
-    }
-
-    [[nodiscard]] std::array<std::size_t, kColumns> natural_widths() const {
-        std::array<std::size_t, kColumns> widths{};
-        for (const Row& row : rows_) {
-            for (std::size_t column = 0; column < kColumns; ++column) {
-                widths[column] = std::max(widths[column], text_width(row[column]));
-            }
-        }
-        return widths;
-    }
-
-    static std::size_t total(const std::array<std::size_t, kColumns>& widths) {
-        return std::accumulate(widths.begin(), widths.end(), std::size_t{0});
-    }
-
-    static std::string line(const Row& row, const std::array<std::size_t, kColumns>& widths,
-                            const std::array<std::size_t, kColumns>& gap_before) {
-        std::string text;
-        for (std::size_t column = 0; column < kColumns; ++column) {
-            if (widths[column] == 0) {
-                continue;
-            }
-            const std::string cell = clip_end(row[column], widths[column]);
-            text += text.empty() ? "" : std::string(gap_before[column], ' ');
-            text += column < kIops ? pad_right(cell, widths[column]) : pad_left(cell, widths[column]);
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        return text + "\n";
-    }
-
-    double seconds_;
-    std::vector<Row> rows_;
-};
+}
 
 std::string state_text(std::optional<PathState> state) {
     return std::string(state ? to_string(*state) : kAbsent);
@@ -166,8 +74,12 @@ std::string or_absent(const std::optional<std::string>& text) {
 
 std::string title(const JobResult& job) {
     const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
-    std::string rest =
-        fmt::format(": {} path{}, {}", job.paths.size(), plural(job.paths.size()), job.iopolicy);
+    std::string rest = fmt::format(": {} path{}, ", job.paths.size(), plural(job.paths.size()));
+    if (job.settings.size() > 1) {
+        rest += fmt::format("{} settings", job.settings.size());
+    } else {
+        rest += job.iopolicy;
+    }
     if (job.jobs > 1) {
         rest += fmt::format(", {} jobs", job.jobs);
     }
@@ -229,38 +141,38 @@ std::string mean_depth(std::uint64_t area, const JobResult& job) {
 }
 
 std::string numbers(const JobResult& job) {
-    Table table(job.measured());
+    Grid grid(kColumns);
+    const double seconds = static_cast<double>(job.measured()) / static_cast<double>(kSecond);
     OperationResults all;
-    PathCells sums;
     std::uint64_t area = 0;
     std::uint64_t requeues = 0;
     std::uint64_t errors = 0;
-    bool with_setting = false;
     for (const PathResult& path : job.paths) {
-        PathCells cells{mean_depth(path.depth.area, job), format_exact_count(path.requeues),
-                        format_exact_count(path.error_count())};
-        for (const SettingResult& setting : path.settings) {
-            table.add(path.name, setting.name, state_text(path.state), setting.operations, cells);
-            cells = {};
-            all.merge(setting.operations);
-        }
-        with_setting = with_setting || path.settings.size() > 1;
+        const OperationResults operations = path.operations();
+        add_rows(grid, path.name, state_text(path.state), operations, seconds,
+                 {mean_depth(path.depth.area, job), format_exact_count(path.requeues),
+                  format_exact_count(path.error_count())});
+        all.merge(operations);
         area += path.depth.area;
         requeues += path.requeues;
         errors += path.error_count();
     }
     if (job.paths.size() > 1) {
-        table.add("all", "", "", all,
-                  {mean_depth(area, job), format_exact_count(requeues), format_exact_count(errors)});
+        add_rows(grid, "all", "", all, seconds,
+                 {mean_depth(area, job), format_exact_count(requeues), format_exact_count(errors)});
     }
-    return table.text(with_setting);
+    return grid.text();
 }
 
 } // namespace
 
 std::string render_table(const JobReport& report) {
-    return title(report.result) + legend(report) + numbers(report.result) + event_lines(report.result) +
-           failover_lines(report.result);
+    const JobResult& job = report.result;
+    std::string text = title(job) + legend(report);
+    if (job.has_several_settings()) {
+        text += settings_table(job) + "all settings and transitions together:\n";
+    }
+    return text + numbers(job) + switch_line(job) + event_lines(job) + failover_lines(job);
 }
 
 } // namespace mpath::record

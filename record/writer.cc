@@ -19,6 +19,10 @@ std::string text_of(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string first_line(std::string_view format) {
+    return text_of({{"format", format}, {"version", kRecordVersion}});
+}
+
 } // namespace
 
 std::string to_json(const Record& record) {
@@ -48,21 +52,31 @@ Result<void> write_record(const std::string& file, const Record& record) {
 }
 
 Result<IntervalWriter> IntervalWriter::create(const std::string& file) {
-    UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!fd.valid()) {
-        return failure(errno, "the interval file {} can't be made: {}; see mpath_log=", file,
-                       std::generic_category().message(errno));
+    auto lines = LinesFile::create(file, "the interval file", first_line(kIntervalsFormat));
+    if (!lines) {
+        return tl::unexpected(lines.error());
     }
-    IntervalWriter writer(file, std::move(fd));
-    const Json first{{"format", kIntervalsFormat}, {"version", kRecordVersion}};
-    if (const auto written = write_all(writer.fd_.get(), text_of(first) + "\n", file); !written) {
-        return tl::unexpected(written.error());
-    }
-    return writer;
+    return IntervalWriter(std::move(*lines));
 }
 
 Result<void> IntervalWriter::append(const Interval& interval) {
-    return write_all(fd_.get(), text_of(json_of(interval)) + "\n", file_);
+    return lines_.append(text_of(json_of(interval)) + "\n");
+}
+
+Result<VisitWriter> VisitWriter::create(const std::string& file) {
+    auto lines = LinesFile::create(file, "the visits file", first_line(kVisitsFormat));
+    if (!lines) {
+        return tl::unexpected(lines.error());
+    }
+    return VisitWriter(std::move(*lines));
+}
+
+Result<void> VisitWriter::append(const Visit& visit) {
+    return lines_.append(text_of(json_of(visit)) + "\n");
+}
+
+Result<void> VisitWriter::append(const FoldedTally& folded) {
+    return lines_.append(text_of(json_of(folded)) + "\n");
 }
 
 } // namespace mpath::record

@@ -23,46 +23,29 @@ const std::optional<std::string>& device_of(const record::JobReport& report) {
     return report.conditions.empty() ? none : report.conditions.front().device;
 }
 
-/// Moves a report in time, so that it begins at `from`.
-void begin_at(record::JobReport& report, Nanoseconds from) {
-    record::JobResult& result = report.result;
-    if (result.measured_from == 0) {
-        return;
-    }
-    const Nanoseconds by = from - result.measured_from; // modulo 2^64
-    result.measured_from += by;
-    result.measured_until += by;
-    for (record::Event& event : result.events) {
-        event.monotonic += by;
-    }
-}
-
 /// Jobs that ran side by side. Other hosts have clocks of their own; there, jobs are taken to have begun
 /// together, as fio's client makes them.
 void merge_parallel(Block& into, const Block& other) {
     record::JobReport report = other.report;
     if (into.conditions.host != other.conditions.host && into.report.result.measured_from != 0) {
-        begin_at(report, into.report.result.measured_from);
-    }
-    if (into.report.result.iopolicy != report.result.iopolicy) {
-        into.report.result.iopolicy = "several policies";
+        record::begin_at(report, into.report.result.measured_from);
     }
     record::merge(into.report, report);
-}
-
-/// A run after another.
-void merge_repeat(Block& into, const Block& other) {
-    record::JobReport report = other.report;
-    const std::uint32_t jobs = into.report.result.jobs;
-    if (into.report.result.measured_from != 0) {
-        begin_at(report, into.report.result.measured_until);
-    }
-    record::merge(into.report, report);
-    into.report.result.jobs = jobs;
 }
 
 bool share_a_group(const Block& a, const Block& b) {
     return a.report.result.group_id == b.report.result.group_id && device_of(a.report) == device_of(b.report);
+}
+
+/// Its events tell the server as well: jobs of several servers have the same names and numbers.
+Block with_host_in_events(Block block) {
+    if (!block.host.empty()) {
+        record::name_events(block.report.result);
+        for (record::Event& event : block.report.result.events) {
+            event.job += " on " + block.host;
+        }
+    }
+    return block;
 }
 
 /// Behind the last block of each group that has several.
@@ -77,9 +60,9 @@ std::vector<Block> with_sums(const std::vector<Block>& blocks) {
             continue;
         }
         auto next = std::find_if(blocks.begin(), blocks.end(), same);
-        Block sum = *next;
+        Block sum = with_host_in_events(*next);
         while ((next = std::find_if(next + 1, blocks.end(), same)) != blocks.end()) {
-            merge_parallel(sum, *next);
+            merge_parallel(sum, with_host_in_events(*next));
             sum.host = sum.host == next->host ? sum.host : "all hosts";
         }
         sum.is_sum = true;
@@ -127,6 +110,22 @@ std::string workload_line(const record::Conditions& conditions) {
         text += ", verify " + record::printable(*load.verify);
     }
     return text + fmt::format(", {} ({})\n", conditions.iopolicy, conditions.iopolicy_rules);
+}
+
+/// Nothing without a schedule.
+std::string steering_line(const record::Conditions& conditions) {
+    if (!conditions.steering) {
+        return "";
+    }
+    const record::Steering& steering = *conditions.steering;
+    std::string rest = fmt::format(", {}", record::printable(steering.order));
+    if (steering.seed) {
+        rest += fmt::format(" (seed {})", *steering.seed);
+    }
+    rest += fmt::format(", settle {}\n", record::format_time(static_cast<double>(steering.settle_ns)));
+    const std::string start = "steer ";
+    const std::size_t room = record::kTableWidth + 1 - start.size() - record::text_width(rest);
+    return start + record::clip_middle(record::printable(steering.schedule), room) + rest;
 }
 
 std::string queues_text(const record::PathConditions& path) {
@@ -202,7 +201,7 @@ std::vector<Block> merge_repeats(std::span<const std::vector<Block>> repeats) {
             if (same == merged.end()) {
                 merged.push_back(block);
             } else {
-                merge_repeat(*same, block);
+                record::merge_repeat(same->report, block.report);
             }
         }
     }
@@ -223,7 +222,8 @@ std::string render(std::span<const Block> blocks) {
             report.result.name += " on " + block.host;
         }
         if (!block.is_sum) {
-            text += clip_lines(workload_line(block.conditions) + queue_lines(report.conditions));
+            text += clip_lines(workload_line(block.conditions) + steering_line(block.conditions) +
+                               queue_lines(report.conditions));
         }
         text += record::render_table(report);
     }

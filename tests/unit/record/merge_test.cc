@@ -106,6 +106,76 @@ TEST(Merge, KeepsTheEventsOfAllJobsWithTheirGapsInTheOrderTheyHappened) {
     EXPECT_EQ(one.result.events[2].gap, std::nullopt);
 }
 
+TEST(Merge, AddsUpSettingsByTheirNameAndKeepsRatesThoseOfAllJobs) {
+    JobReport one = steered_report();
+    JobReport other = steered_report();
+    other.result.settings[1] = {"numa", 2 * kSecond, 1, 1, 0};
+    for (PathResult& path : other.result.paths) {
+        path.settings[1].name = "numa";
+    }
+    merge(one, other);
+    const std::vector<SettingTime>& times = one.result.settings;
+    ASSERT_EQ(times.size(), 3U);
+    EXPECT_EQ(times[0], (SettingTime{"round-robin", 8 * kSecond, 2, 6, 0}));
+    EXPECT_DOUBLE_EQ(times[0].seconds(), 4) << "side by side: the rates of both add up";
+    EXPECT_EQ(times[1], (SettingTime{"queue-depth", 4 * kSecond, 1, 2, 1}));
+    EXPECT_EQ(times[2], (SettingTime{"numa", 2 * kSecond, 1, 1, 0}));
+    const std::vector<SettingResult>& settings = one.result.paths[0].settings;
+    ASSERT_EQ(settings.size(), 4U);
+    EXPECT_EQ(settings[0].operations.of(Operation::read).count(), 8'000U);
+    EXPECT_EQ(settings[2].name, kTransition);
+    EXPECT_EQ(settings[2].operations.of(Operation::read).count(), 1'000U);
+    EXPECT_EQ(one.result.switch_delay->count(), 8U);
+}
+
+TEST(Merge, OfJobsWithAPolicyEachTellsThemApart) {
+    JobReport one = sample_report();
+    JobReport other = sample_report();
+    other.result.settings.clear(); // an older record
+    for (PathResult& path : other.result.paths) {
+        path.settings[0].name = "numa";
+    }
+    EXPECT_FALSE(one.result.has_several_settings());
+    merge(one, other);
+    EXPECT_TRUE(one.result.has_several_settings());
+    ASSERT_EQ(one.result.settings.size(), 2U);
+    EXPECT_EQ(one.result.settings[1], (SettingTime{"numa", 10 * kSecond, 1, 1, 0}));
+}
+
+TEST(Merge, NamesTheJobOfEachEvent) {
+    JobReport one = sample_report();
+    JobReport other = sample_report();
+    JobReport third = sample_report();
+    one.result.events = {{1, 20, 0, EventKind::lost, ""}};
+    other.result.events = {{1, 10, 0, EventKind::lost, ""}};
+    other.result.thread_number = 2;
+    third.result.events = {{1, 30, 0, EventKind::lost, ""}};
+    third.result.name = "verify";
+    third.result.thread_number = 3;
+    merge(one, other);
+    merge(one, third);
+    ASSERT_EQ(one.result.events.size(), 3U);
+    EXPECT_EQ(one.result.events[0].job, "both.2");
+    EXPECT_EQ(one.result.events[1].job, "both.1");
+    EXPECT_EQ(one.result.events[2].job, "verify.3");
+}
+
+TEST(Merge, OfARepeatLaysItBehindAndKeepsRatesThoseOfOneRun) {
+    JobReport one = steered_report();
+    JobReport other = steered_report();
+    other.result.measured_from += 500 * kSecond;
+    other.result.measured_until += 500 * kSecond;
+    other.result.events = {{1, 507 * kSecond, 0, EventKind::lost, ""}};
+    merge_repeat(one, other);
+    EXPECT_EQ(one.result.measured(), 20 * kSecond);
+    EXPECT_EQ(one.result.jobs, 1U);
+    EXPECT_DOUBLE_EQ(one.result.settings[0].seconds(), 8);
+    EXPECT_EQ(one.result.settings[0].visits, 6U);
+    ASSERT_EQ(one.result.events.size(), 1U);
+    EXPECT_EQ(one.result.events[0].monotonic, 17 * kSecond);
+    EXPECT_EQ(one.result.events[0].job, "") << "it is the same job";
+}
+
 TEST(Merge, OfAJobThatMeasuredNothingDoesNotStretchTheTime) {
     JobReport one = sample_report();
     JobReport other = sample_report();

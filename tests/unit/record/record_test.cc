@@ -133,8 +133,8 @@ TEST(Reader, RefusesWhatIsNotARecordInOneSentence) {
         {"a list", [](json& j) { j = json::array(); }, "r.json is JSON, but no fio-mpath record"},
         {"the other file of ours", [](json& j) { j["format"] = "fio-mpath intervals"; },
          "but no fio-mpath record"},
-        {"the future", [](json& j) { j["version"] = 3; },
-         "has version 3 of the format and this fio-mpath knows 2"},
+        {"the future", [](json& j) { j["version"] = 4; },
+         "has version 4 of the format and this fio-mpath knows 3"},
         {"no version", [](json& j) { j.erase("version"); }, "without a version number"},
         {"version 0", [](json& j) { j["version"] = 0; }, "version 0"},
         {"a field gone", [](json& j) { j["results"]["paths"][1].erase("depth"); },
@@ -154,6 +154,10 @@ TEST(Reader, RefusesWhatIsNotARecordInOneSentence) {
          "results.paths[0].requeue_delay.sum_ns is missing"},
         {"an unknown event", [](json& j) { j["results"]["events"][0]["kind"] = "party"; },
          "no kind of event"},
+        {"a setting that lacks something", [](json& j) { j["results"]["settings"][0].erase("steady_ns"); },
+         "results.settings[0].steady_ns is missing"},
+        {"steering that is none", [](json& j) { j["conditions"]["steering"] = "numa@1s"; },
+         "conditions.steering is not an object"},
         {"a bucket of another scheme",
          [](json& j) { j["results"]["response"]["read"]["buckets"][0][0] = 100'001; },
          "no bucket begins at 100001 ns"},
@@ -228,6 +232,48 @@ TEST(Reader, TakesARecordOfVersion1AsOneThatDidNotMeasureWhatVersion2Added) {
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(*read, expected);
     EXPECT_TRUE(json::parse(to_json(*read))["results"]["held"].is_null()) << "absent, not zero";
+}
+
+TEST(Reader, TakesARecordOfVersion2AsOneOfAJobThatWasNotSteered) {
+    json old = json::parse(to_json(sample_record()));
+    old["version"] = 2;
+    old.erase("visits_file");
+    old["conditions"].erase("steering");
+    old["results"].erase("settings");
+    old["results"].erase("switch_delay");
+    Record expected = sample_record();
+    expected.visits_file.reset();
+    expected.conditions.steering.reset();
+    expected.results.settings.clear();
+    expected.results.switch_delay.reset();
+    const auto read = from_json(old.dump(), "old.json");
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, expected);
+    const std::vector<SettingTime> times = read->results.setting_times();
+    ASSERT_EQ(times.size(), 1U);
+    EXPECT_EQ(times[0], (SettingTime{"round-robin", 10 * kSecond, 1, 1, 0})) << "one setting throughout";
+}
+
+TEST(Record, TellsSettingsScheduleAndSwitchDelays) {
+    Record record = sample_record();
+    record.results.settings = steered_report().result.settings;
+    const json whole = json::parse(to_json(record));
+    EXPECT_EQ(whole["version"], 3);
+    EXPECT_EQ(whole["visits_file"], "run_mpath.1.visits.jsonl");
+    const json& setting = whole["results"]["settings"][1];
+    EXPECT_EQ(setting["name"], "queue-depth");
+    EXPECT_EQ(setting["steady_ns"], 4'000'000'000);
+    EXPECT_EQ(setting["visits"], 2);
+    EXPECT_EQ(setting["disturbed_visits"], 1);
+    EXPECT_EQ(whole["results"]["switch_delay"]["count"], 2);
+    const json& steering = whole["conditions"]["steering"];
+    EXPECT_EQ(steering["schedule"], "round-robin@10s,queue-depth@10s");
+    EXPECT_EQ(steering["order"], "shuffle");
+    EXPECT_EQ(steering["settle_ns"], 500'000'000);
+    EXPECT_EQ(steering["seed"], 7);
+    const json without = json::parse(to_json(Record()));
+    EXPECT_TRUE(without["conditions"]["steering"].is_null());
+    EXPECT_TRUE(without["results"]["switch_delay"].is_null()) << "absent, not zero";
 }
 
 TEST(Reader, SaysThatAFileIsNotThere) {

@@ -2,11 +2,13 @@
 // A record with something in every field, for tests.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "record/intervals.h"
 #include "record/merge.h"
 #include "record/record.h"
+#include "record/visits_file.h"
 
 namespace mpath::record {
 
@@ -52,10 +54,46 @@ inline JobReport sample_report() {
     report.result.measured_from = 5 * kSecond;
     report.result.measured_until = 15 * kSecond;
     report.result.ended = true;
+    report.result.settings = {{"round-robin", 10 * kSecond, 1, 1, 0}};
     report.result.paths = {path_result("p0", 12'000, 61'000), path_result("p1", 12'000, 263'000)};
     report.conditions = {path_conditions("p0", "127.0.0.1:4420/nqn.2024-01.io.example:demo/1"),
                          path_conditions("p1", "127.0.0.1:4421/nqn.2024-01.io.example:demo/1")};
     return report;
+}
+
+/// The same paths in two settings in turn, 4 s steady in each; the rest is transition.
+inline JobReport steered_report() {
+    JobReport report = sample_report();
+    report.result.settings = {{"round-robin", 4 * kSecond, 1, 3, 0}, {"queue-depth", 4 * kSecond, 1, 2, 1}};
+    report.result.switch_delay = DelayResult{operation(4, 120'000, 0)};
+    const std::array<std::array<std::uint64_t, 3>, 2> reads{{{4'000, 6'000, 500}, {4'000, 2'000, 500}}};
+    for (std::size_t path = 0; path < 2; ++path) {
+        const std::uint64_t time = path == 0 ? 61'000 : 263'000;
+        std::vector<SettingResult>& settings = report.result.paths[path].settings;
+        settings = {{"round-robin", {}}, {"queue-depth", {}}, {std::string(kTransition), {}}};
+        for (std::size_t setting = 0; setting < settings.size(); ++setting) {
+            settings[setting].operations.of(Operation::read) = operation(reads[path][setting], time);
+        }
+    }
+    return report;
+}
+
+inline Visit sample_visit(std::uint64_t number) {
+    Visit visit;
+    visit.number = number;
+    visit.setting = "queue-depth";
+    visit.cause = VisitCause::schedule;
+    visit.unit = 0;
+    visit.asked = number * kSecond;
+    visit.began = visit.asked + 100'000;
+    visit.first_io = visit.asked + 120'000;
+    visit.settled = visit.asked + 500 * kMillisecond;
+    visit.ended = visit.asked + kSecond;
+    visit.disturbances = 1;
+    visit.transition[0].add(61'000, 4096);
+    visit.steady[0].add(71'000, 4096);
+    visit.steady[1].add(81'000, 8192);
+    return visit;
 }
 
 inline Record sample_record() {
@@ -88,6 +126,8 @@ inline Record sample_record() {
     record.results.events[0].detection = 20 * kMillisecond;
     record.results.events_dropped = 1;
     record.results.held = HoldResult{3, 3'000, 2'000, 1};
+    record.results.switch_delay = DelayResult{operation(2, 105'000, 0)};
+    record.visits_file = "run_mpath.1.visits.jsonl";
 
     Conditions& conditions = record.conditions;
     conditions.fio_version = "fio-3.33";
@@ -97,6 +137,7 @@ inline Record sample_record() {
     conditions.iopolicy_rules = "linux kernel";
     conditions.iopolicy_scope = "job";
     conditions.associations = 2;
+    conditions.steering = Steering{"round-robin@10s,queue-depth@10s", "shuffle", 500 * kMillisecond, 7};
     conditions.workload.rw = "randread";
     conditions.workload.read_blocks = {4096, 4096};
     conditions.workload.iodepth = 32;
@@ -109,7 +150,8 @@ inline Record sample_record() {
 }
 
 inline Interval sample_interval(Nanoseconds end) {
-    Interval interval{1'790'000'000'000'000'000 + end, end, kSecond, {}};
+    Interval interval{1'790'000'000'000'000'000 + end, end, kSecond};
+    interval.setting = "round-robin";
     IntervalPath path;
     path.name = "p0";
     path.state = PathState::non_optimized;

@@ -2,6 +2,7 @@
 // The schema in docs/ is what the code says, and what the code writes obeys it. After a change of the fields:
 // MPATH_UPDATE_SCHEMA=1 unit_record --gtest_filter='Schema.*' writes it anew.
 #include <cstdlib>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -92,6 +93,21 @@ TEST(Schema, DescribesTheLinesOfAnIntervalFile) {
     const json schema = json::parse(record_schema());
     EXPECT_EQ(
         disobeys(json::parse(text.substr(text.find('\n') + 1)), schema["$defs"]["interval"], "interval"), "");
+}
+
+TEST(Schema, DescribesTheLinesOfAVisitsFile) {
+    const TemporaryDirectory directory;
+    auto writer = VisitWriter::create(directory.file("v"));
+    ASSERT_TRUE(writer->append(sample_visit(1)));
+    ASSERT_TRUE(writer->append(FoldedTally{}));
+    std::istringstream lines(text_of_file(directory.file("v")));
+    std::string line;
+    const json definitions = json::parse(record_schema())["$defs"];
+    std::getline(lines, line);
+    for (const char* name : {"visit", "folded"}) {
+        std::getline(lines, line);
+        EXPECT_EQ(disobeys(json::parse(line), definitions[name], name), "");
+    }
 }
 
 TEST(Schema, IsNotObeyedByARecordThatLacksSomething) {

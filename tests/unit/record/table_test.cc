@@ -88,14 +88,6 @@ TEST(Table, TellsTheDevicePerPathWhenTheyDiffer) {
     EXPECT_THAT(render_table(report), HasSubstr("serial other"));
 }
 
-TEST(Table, NamesTheSettingsOnlyWhenThereAreSeveral) {
-    JobReport report = sample_report();
-    EXPECT_THAT(render_table(report), Not(HasSubstr("setting")));
-    report.result.paths[0].settings.push_back({"queue-depth", report.result.paths[0].settings[0].operations});
-    EXPECT_THAT(render_table(report), HasSubstr("setting"));
-    EXPECT_THAT(render_table(report), HasSubstr("queue-d"));
-}
-
 /// As wide as it gets: long names, all states, all operations, large numbers.
 JobReport wide_report(std::size_t paths) {
     JobReport report;

@@ -57,6 +57,8 @@ TEST_F(LogFiles, OfOtherRunsAreLeftAlone) {
     write("run_mpath.2.json", {.name = "earlier"}, 100);
     write("run-2_mpath.1.json", {.name = "other prefix"}, 200);
     std::ofstream(folder_ + "/run_mpath.1.intervals.jsonl") << "{}";
+    std::ofstream(folder_ + "/run_mpath.1.visits.jsonl") << "{}";
+    std::ofstream(folder_ + "/run_path.1.log") << "time_ms";
     std::ofstream(folder_ + "/run_mpath.1.json.new") << "half";
     EXPECT_THAT(found(150), ElementsAre("now"));
 }
