@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 #include <system_error>
@@ -17,8 +18,8 @@ namespace mpath::live {
 
 namespace {
 
-/// Addresses, not memory: room for some 60,000 paths of jobs.
-constexpr std::size_t kReservedBytes = std::size_t{4} << 30;
+/// Settings that commands from outside may add to those a job knows when it is set up.
+constexpr std::uint32_t kSpareSettings = 14;
 constexpr std::size_t kSlotAlignment = 4096;
 
 static_assert(std::is_trivially_default_constructible_v<JobSlot> && std::is_trivially_copyable_v<JobSlot>);
@@ -32,6 +33,28 @@ constexpr std::size_t round_up(std::size_t value, std::size_t to) {
 
 std::string reason(int code) {
     return std::generic_category().message(code);
+}
+
+std::uint32_t settings_for(const JobDescription& job) {
+    const auto known = static_cast<std::uint32_t>(std::max<std::size_t>(job.settings.size(), 1));
+    return std::min(known + 1 + kSpareSettings, kMaxSettings);
+}
+
+void name_settings(JobSlot& slot, const JobDescription& job) {
+    slot.settings[kFirstSetting].name.set(job.iopolicy);
+    slot.settings[kFirstSetting].policy.set(job.iopolicy);
+    slot.settings[kFirstSetting].paths.set(kAllPaths);
+    slot.settings[kTransitionSetting].name.set(record::kTransition);
+    std::uint32_t named = 0;
+    for (const JobDescription::SettingName& setting : job.settings) {
+        SettingSlot& to = slot.settings[named];
+        to.name.set(setting.name);
+        to.policy.set(setting.policy);
+        to.paths.set(setting.paths);
+        named += named == kFirstSetting ? 2 : 1;
+    }
+    slot.settings_named.set_release(std::max(named, kTransitionSetting + 1));
+    slot.transition_kept.set(job.steered ? 1 : 0);
 }
 
 /// Makes [offset, offset + length) of the file real memory.
@@ -110,16 +133,22 @@ bool ControlBlock::owned() const {
 Result<JobSlot*> ControlBlock::add_job(const JobDescription& job) {
     const std::size_t paths_offset = sizeof(JobSlot);
     const std::size_t operations_offset = paths_offset + job.paths.size() * sizeof(PathSlot);
-    const std::size_t bytes =
-        round_up(operations_offset + job.paths.size() * job.setting_count * sizeof(record::OperationSet),
-                 kSlotAlignment);
+    const std::size_t setting_bytes = job.paths.size() * sizeof(record::OperationSet);
+    const std::uint32_t setting_count = settings_for(job);
+    // What is known from the start, as memory; the rest as a hole.
+    const std::size_t used_settings = job.steered ? std::max<std::size_t>(job.settings.size(), 1) + 1 : 1;
+    const std::size_t memory = operations_offset + used_settings * setting_bytes;
+    const std::size_t bytes = round_up(operations_offset + setting_count * setting_bytes, kSlotAlignment);
     if (used_ + bytes > kReservedBytes) {
         return failure(
             E2BIG, "{}: the counters of job {} do not fit into the {} GiB of a control block; run fewer jobs",
             file_, job.name, kReservedBytes >> 30);
     }
-    if (const auto grown = grow(fd_.get(), file_, used_, bytes); !grown) {
+    if (const auto grown = grow(fd_.get(), file_, used_, memory); !grown) {
         return tl::unexpected(grown.error());
+    }
+    if (::ftruncate(fd_.get(), static_cast<off_t>(used_ + bytes)) != 0) {
+        return failure(errno, "{}: room for the settings of a job: {}", file_, reason(errno));
     }
     auto* slot = reinterpret_cast<JobSlot*>(memory_ + used_);
     slot->bytes = bytes;
@@ -127,11 +156,16 @@ Result<JobSlot*> ControlBlock::add_job(const JobDescription& job) {
     slot->group_id = job.group_id;
     slot->group_reporting = job.group_reporting ? 1 : 0;
     slot->path_count = static_cast<std::uint32_t>(job.paths.size());
-    slot->setting_count = job.setting_count;
+    slot->setting_count = setting_count;
     slot->paths_offset = static_cast<std::uint32_t>(paths_offset);
     slot->operations_offset = static_cast<std::uint32_t>(operations_offset);
     slot->name.set(job.name);
     slot->iopolicy.set(job.iopolicy);
+    slot->start_set = job.start_set;
+    slot->steered.set(job.steered ? 1 : 0);
+    slot->start_delay.set(job.start_delay);
+    slot->shuffle_seed.set(job.shuffle_seed);
+    name_settings(*slot, job);
     for (std::size_t index = 0; index < job.paths.size(); ++index) {
         slot->path(index).name.set(job.paths[index].name);
         slot->path(index).address.set(job.paths[index].address);
@@ -142,11 +176,16 @@ Result<JobSlot*> ControlBlock::add_job(const JobDescription& job) {
 }
 
 std::vector<const JobSlot*> ControlBlock::jobs() const {
-    std::vector<const JobSlot*> found;
+    const std::vector<JobSlot*> found = slots();
+    return {found.begin(), found.end()};
+}
+
+std::vector<JobSlot*> ControlBlock::slots() const {
+    std::vector<JobSlot*> found;
     const std::uint64_t count = std::atomic_ref(header().job_count).load(std::memory_order_acquire);
     std::size_t offset = header().header_bytes;
     for (std::uint64_t index = 0; index < count; ++index) {
-        const auto* slot = reinterpret_cast<const JobSlot*>(memory_ + offset);
+        auto* slot = reinterpret_cast<JobSlot*>(memory_ + offset);
         found.push_back(slot);
         offset += slot->bytes;
     }

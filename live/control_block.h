@@ -22,8 +22,10 @@ namespace mpath::live {
 
 inline constexpr std::uint64_t kMagic = 0x314B'4C42'5041'504D; ///< "MPAPBLK1" in memory
 inline constexpr std::uint32_t kLayoutVersion =
-    2; ///< raised by every change of a struct in live/ or record/counters.h
+    3; ///< raised by every change of a struct in live/ or record/counters.h
 inline constexpr const char* kBlockDirectory = "/dev/shm";
+/// Addresses that a mapping of a block takes, not memory: room for some 60,000 paths of jobs.
+inline constexpr std::size_t kReservedBytes = std::size_t{64} << 30;
 
 /// First bytes of the file.
 struct BlockHeader {
@@ -55,6 +57,7 @@ public:
 
     /// All jobs in the order they were added.
     [[nodiscard]] std::vector<const JobSlot*> jobs() const;
+    [[nodiscard]] std::vector<JobSlot*> slots() const;
     [[nodiscard]] const std::string& file() const { return file_; }
     /// True in the process that made it, false in forked jobs.
     [[nodiscard]] bool owned() const;

@@ -2,7 +2,11 @@
 // One job's part of the control block, as it lies in shared memory. Offsets instead of pointers: every
 // process maps it where it likes. Zero bytes everywhere are a job that has not begun.
 //
-//   JobSlot | PathSlot[path_count] | OperationSet[path_count * setting_count]
+//   JobSlot | PathSlot[path_count] | OperationSet[setting_count * path_count]
+//
+// Only the operations of the settings known at the start are real memory. Whoever names a further setting
+// allocates its part first (ControlBlock and live/running_block.h), so that the job never touches a page that
+// /dev/shm has no room for.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +16,12 @@
 
 #include "live/event_log.h"
 #include "live/fixed_text.h"
+#include "live/mailbox.h"
+#include "live/visit_log.h"
 #include "path/state.h"
 #include "record/counters.h"
 
 namespace mpath::live {
-
-/// How requests reach a running job. A writer lays its request down, then raises `requested` by one
-/// (release). The job's I/O thread compares it (acquire) with `acknowledged` once per engine call, which is
-/// one load as long as nothing is asked; it carries the request out and stores the same number into
-/// `acknowledged` (release). A writer waits until both are equal before it lays down another.
-struct Mailbox {
-    record::Word requested;
-    record::Word acknowledged;
-};
 
 /// One path: what the legend of a table says, and its counters.
 struct PathSlot {
@@ -41,18 +38,66 @@ struct PathSlot {
     void set_state(PathState value) noexcept { state.set(static_cast<std::uint64_t>(value)); }
 };
 
+/// What steering can choose: an iopolicy, and the paths it may pick from. Written once, before
+/// JobSlot::settings_named counts it, by fio's parent in add_job() or by whoever holds the block's lock.
+struct SettingSlot {
+    FixedText<124> name;   ///< "queue-depth", "path:a", "round-robin/path:a+b"
+    FixedText<124> policy; ///< as iopolicy= takes it
+    record::Word paths;    ///< a bit for each of the first 64 paths of the job
+
+    // The job's I/O thread alone:
+    record::Counter steady_time;      ///< nanoseconds of ended visits after they had settled
+    record::Counter visits;           ///< that began
+    record::Counter disturbed_visits; ///< of these, those with a path event
+};
+
+/// Settings a job can keep apart, the transition included. Few are used: the others cost no memory.
+inline constexpr std::uint32_t kMaxSettings = 48;
+/// The setting a job starts in.
+inline constexpr std::uint32_t kFirstSetting = 0;
+/// Not a setting: what is kept apart around a switch.
+inline constexpr std::uint32_t kTransitionSetting = 1;
+/// SettingSlot::paths of a setting that uses every path.
+inline constexpr std::uint64_t kAllPaths = ~std::uint64_t{0};
+inline constexpr std::size_t kSteeredPaths = 64;
+
+/// Where a job stands, as others see it.
+enum class JobPhase : std::uint8_t {
+    prepared, ///< set up in fio's parent; it has not begun
+    running,
+    ended,
+};
+
 struct JobSlot {
     std::uint64_t bytes; ///< of the slot and what belongs to it: distance to the next one
     std::uint32_t thread_number;
     std::uint32_t group_id;
     std::uint32_t group_reporting; ///< 0 or 1
     std::uint32_t path_count;
-    std::uint32_t setting_count;
-    std::uint32_t paths_offset; ///< from the start of the slot, as below
+    std::uint32_t setting_count; ///< room for so many, the transition included; at most kMaxSettings
+    std::uint32_t paths_offset;  ///< from the start of the slot, as below
     std::uint32_t operations_offset;
+    std::uint32_t start_set; ///< jobs with the same number start together: a stonewall begins the next
     FixedText<124> name;
-    FixedText<60> iopolicy;
+    FixedText<124> iopolicy; ///< the option; the policy in force is that of the current visit's setting
+
+    record::Word phase;     ///< JobPhase
+    record::Word pid;       ///< process that runs it, once it has begun
+    record::Word pid_start; ///< as ProcessId::start
     Mailbox mailbox;
+
+    record::Word settings_named;  ///< of `settings`, how many stand, the transition included; release
+    record::Word transition_kept; ///< 1: the operations of the transition are memory
+    SettingSlot settings[kMaxSettings];
+    record::Word setting_in_force; ///< index; as the I/O thread went to it last
+    VisitLog visits;
+
+    // The schedule's clock, of the jobs that start together; in the slot of the first of them.
+    record::Word clock_began;  ///< CLOCK_MONOTONIC; 0: not yet
+    record::Word steered;      ///< 1 with steer=
+    record::Word shuffle_seed; ///< of steer_order=shuffle; likewise the first one's counts
+    record::Word start_delay;  ///< nanoseconds of start_delay=: who comes later is not waited for
+
     record::JobCounters counters;
     EventLog events;
 
@@ -62,13 +107,19 @@ struct JobSlot {
     [[nodiscard]] const PathSlot& path(std::size_t index) const noexcept {
         return const_cast<JobSlot*>(this)->path(index);
     }
+    /// Only of settings that are named, and of the transition only once it is kept.
     [[nodiscard]] record::OperationSet& operations(std::size_t path_index, std::size_t setting) noexcept {
         return *reinterpret_cast<record::OperationSet*>(
-            at(operations_offset + (path_index * setting_count + setting) * sizeof(record::OperationSet)));
+            at(operations_offset + (setting * path_count + path_index) * sizeof(record::OperationSet)));
     }
     [[nodiscard]] const record::OperationSet& operations(std::size_t path_index,
                                                          std::size_t setting) const noexcept {
         return const_cast<JobSlot*>(this)->operations(path_index, setting);
+    }
+
+    /// Whether the operations of a named setting are memory.
+    [[nodiscard]] bool keeps(std::uint64_t setting) const noexcept {
+        return setting != kTransitionSetting || transition_kept.get() != 0;
     }
 
     /// The ramp is over, or there was none: what is told in the end begins now. On the I/O thread.
@@ -97,7 +148,17 @@ struct JobDescription {
     std::string name;
     std::string iopolicy;
     std::vector<PathName> paths;
-    std::uint32_t setting_count = 1;
+    struct SettingName {
+        std::string name;
+        std::string policy;
+        std::uint64_t paths = kAllPaths;
+    };
+    /// Those of the schedule, the first one first; empty: the iopolicy on all paths is the only one.
+    std::vector<SettingName> settings;
+    std::uint32_t start_set = 0;
+    bool steered = false;
+    std::uint64_t start_delay = 0; ///< nanoseconds
+    std::uint64_t shuffle_seed = 0;
 };
 
 } // namespace mpath::live

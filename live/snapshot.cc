@@ -54,15 +54,17 @@ record::PathConditions legend(const PathSlot& slot) {
     return path;
 }
 
-record::PathResult copy_path(const JobSlot& job, std::size_t index, const std::string& setting_name,
-                             Nanoseconds until) {
+record::PathResult copy_path(const JobSlot& job, std::size_t index, Nanoseconds until) {
     const PathSlot& slot = job.path(index);
     const record::PathCounters& counters = slot.counters;
     record::PathResult path;
     path.name = slot.name.get();
     path.state = state_of(slot);
-    for (std::size_t setting = 0; setting < job.setting_count; ++setting) {
-        path.settings.push_back({setting_name, copy(job.operations(index, setting))});
+    const std::uint64_t named = job.settings_named.get_acquire();
+    for (std::size_t setting = 0; setting < named; ++setting) {
+        if (job.keeps(setting)) {
+            path.settings.push_back({job.settings[setting].name.get(), copy(job.operations(index, setting))});
+        }
     }
     if (until != 0) {
         path.depth = {counters.depth.area_until(until), counters.depth.max.get()};
@@ -112,9 +114,13 @@ record::JobReport snapshot(const JobSlot& job, Nanoseconds now) {
                    counters.held.failed.get()};
     result.written = {counters.written.get(), counters.written_sequential.get(),
                       counters.written_small_random.get()};
-    result.response = copy(counters.response);
+    const auto response = job.visits.totals();
+    for (std::size_t operation = 0; operation < kOperations; ++operation) {
+        result.response.operations[operation] = {response[operation],
+                                                 record::Histogram(counters.response[operation])};
+    }
     for (std::size_t index = 0; index < job.path_count; ++index) {
-        result.paths.push_back(copy_path(job, index, result.iopolicy, result.measured_until));
+        result.paths.push_back(copy_path(job, index, result.measured_until));
         report.conditions.push_back(legend(job.path(index)));
     }
     result.events = job.events.events();

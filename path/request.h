@@ -45,7 +45,8 @@ struct Request {
     Nanoseconds queued_at = 0;   ///< when fio handed it to us: start of the job's response time
 
     std::uint16_t path = 0;        ///< index of the path that carries it
-    std::uint16_t setting = 0;     ///< index of the setting it was submitted in
+    std::uint16_t setting = 0;     ///< index of the setting it counts in: as it was submitted
+    std::uint64_t visit = 0;       ///< number of the visit it was submitted in
     Nanoseconds dispatched_at = 0; ///< when that path took it: start of the path's response time
     Nanoseconds waited = 0;        ///< of that, until a queue of the path had room for its first command
     Nanoseconds completed_at = 0;  ///< when its last answer arrived

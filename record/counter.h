@@ -28,6 +28,12 @@ public:
     void set_release(std::uint64_t value) noexcept {
         std::atomic_ref<std::uint64_t>(value_).store(value, std::memory_order_release);
     }
+    /// Only if it is still 0; whoever comes first.
+    void set_once(std::uint64_t value) noexcept {
+        std::uint64_t nothing = 0;
+        std::atomic_ref<std::uint64_t>(value_).compare_exchange_strong(nothing, value,
+                                                                       std::memory_order_acq_rel);
+    }
 
 private:
     alignas(8) mutable std::uint64_t value_; // mutable: C++20's atomic_ref takes no const object
@@ -42,6 +48,7 @@ public:
     /// As add() and get(), but a reader that sees this addition also sees everything written before it. Costs
     /// nothing on x86.
     void publish_one() noexcept { word_.set_release(word_.get() + 1); }
+    void set_published(std::uint64_t value) noexcept { word_.set_release(value); }
     [[nodiscard]] std::uint64_t get_published() const noexcept { return word_.get_acquire(); }
     void subtract(std::uint64_t by = 1) noexcept { word_.set(word_.get() - by); }
 

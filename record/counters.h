@@ -13,7 +13,8 @@
 //                                     as well if that may execute a write twice
 //   no path was usable for a time     on_hold_end(job, held)           whatever the outcome
 //     and none came                   on_no_path(job)
-//   fio is given it in event()        on_complete(job, path_setting, request, now), if fio counts it as well
+//   fio is given it in event()        on_complete(job, visit_moments, path_setting, request, now), if fio
+//                                     counts it as well
 //
 // Depth is kept from on_dispatch to on_return, so I/Os that wait for a slot of their path are in it, and
 // depth = IOPS * response time holds between the columns of a table; the waiting is told beside it.
@@ -154,7 +155,10 @@ struct JobCounters {
     Counter written_small_random; ///< neither that, nor kSmallWrite bytes long
     Counter write_end;            ///< where the last write ended
 
-    OperationSet response; ///< from the first queue() to the final completion: what fio calls lat
+    /// From the first queue() to the final completion: what fio calls lat. Their moments are those of the
+    /// visits, added up.
+    HistogramCounters response[kOperations];
+    DelayCounters switch_delay; ///< of each switch: asked for to first I/O dispatched in the new setting
 };
 
 inline void on_dispatch(PathCounters& path, Nanoseconds now) noexcept {
@@ -208,13 +212,15 @@ inline void on_no_path(JobCounters& job) noexcept {
 }
 
 /// An I/O that fio counts, once, on the path that completed it and in the setting it was submitted in.
-/// `handed_out_at` is when fio got it: the job's response time ends there, as fio's own does.
-inline void on_complete(JobCounters& job, OperationSet& path_setting, const Request& request,
-                        Nanoseconds handed_out_at) noexcept {
+/// `visit` has the moments of its visit and operation. `handed_out_at` is when fio got it: the job's response
+/// time ends there, as fio's own does.
+inline void on_complete(JobCounters& job, MomentCounters& visit, OperationSet& path_setting,
+                        const Request& request, Nanoseconds handed_out_at) noexcept {
     const auto on_path = request.completed_at - request.dispatched_at;
     const auto for_job = handed_out_at - request.queued_at;
     path_setting.of(request.operation).add(on_path, request.length);
-    job.response.of(request.operation).add(for_job, request.length);
+    job.response[static_cast<std::size_t>(request.operation)].add(for_job);
+    visit.add(for_job, request.length);
 }
 
 /// Every write as it is submitted, ramp included.
