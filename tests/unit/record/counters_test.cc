@@ -166,6 +166,7 @@ TEST(Holds, AreCountedAndTimedForTheJob) {
 
 TEST(Completion, CountsThePathsTimeOnThePathAndFiosTimeForTheJob) {
     auto job = std::make_unique<JobCounters>();
+    MomentCounters visit{};
     auto path = std::make_unique<OperationSet>();
     Request request;
     request.operation = Operation::write;
@@ -173,9 +174,12 @@ TEST(Completion, CountsThePathsTimeOnThePathAndFiosTimeForTheJob) {
     request.queued_at = kStart;
     request.dispatched_at = kStart + 1000; // a failed attempt elsewhere came before
     request.completed_at = kStart + 1500;
-    on_complete(*job, *path, request, kStart + 1700); // fio fetches it later
+    on_complete(*job, visit, *path, request, kStart + 1700); // fio fetches it later
     EXPECT_EQ(path->of(Operation::write).moments.snapshot().sum, 500U);
-    EXPECT_EQ(job->response.of(Operation::write).moments.snapshot().sum, 1700U);
+    EXPECT_EQ(visit.snapshot().sum, 1700U);
+    EXPECT_EQ(Histogram(job->response[static_cast<std::size_t>(Operation::write)]).bucket(bucket_of(1700)),
+              1U);
+    EXPECT_EQ(Histogram(job->response[static_cast<std::size_t>(Operation::read)]).count(), 0U);
     EXPECT_EQ(path->of(Operation::write).moments.snapshot().bytes, 8192U);
     EXPECT_EQ(path->of(Operation::read).moments.snapshot().count, 0U);
     EXPECT_EQ(Histogram(path->of(Operation::write).histogram).count(), 1U);
