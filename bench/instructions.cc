@@ -78,7 +78,7 @@ public:
         job::EngineOptions options;
         options.iodepth = load.depth;
         engine_ = std::make_unique<job::IoEngine>(clock_, *reactor_, slot, news_, care_, terminate_, options,
-                                                  value_or_die(multipath::make_io_policy("round-robin")));
+                                                  value_or_die(multipath::make_io_policy("round-robin", {})));
         for (const std::string& path : load.paths) {
             add_path(path);
         }

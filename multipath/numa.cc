@@ -5,7 +5,7 @@
 
 namespace mpath::multipath {
 
-std::size_t Numa::select(const PathView& view) noexcept {
+std::size_t Numa::select(const PathView& view, Operation /*operation*/) noexcept {
     if (current_ < view.size() && view.rank(current_) == PathRank::optimized) {
         return current_;
     }

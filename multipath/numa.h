@@ -10,7 +10,7 @@ namespace mpath::multipath {
 /// I/O.
 class Numa final : public IoPolicy {
 public:
-    [[nodiscard]] std::size_t select(const PathView& view) noexcept override;
+    [[nodiscard]] std::size_t select(const PathView& view, Operation) noexcept override;
     void path_failed(std::size_t position) noexcept override;
     void path_changed() noexcept override { current_ = kNoPath; }
     [[nodiscard]] std::string_view name() const noexcept override { return "numa"; }

@@ -108,7 +108,7 @@ std::size_t PathSet::choose(const Request& request) noexcept {
             return position;
         }
     }
-    return policy_->select(paths);
+    return policy_->select(paths, request.operation);
 }
 
 void PathSet::send_again(Request& request, Nanoseconds now) noexcept {

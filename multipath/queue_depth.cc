@@ -15,7 +15,7 @@ struct LeastLoaded {
 
 } // namespace
 
-std::size_t QueueDepth::select(const PathView& view) noexcept {
+std::size_t QueueDepth::select(const PathView& view, Operation /*operation*/) noexcept {
     LeastLoaded optimized;
     LeastLoaded non_optimized;
     for (std::size_t position = 0; position < view.size(); ++position) {

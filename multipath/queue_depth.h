@@ -10,7 +10,7 @@ namespace mpath::multipath {
 /// where the kernel counts all of a controller's. Remembers nothing.
 class QueueDepth final : public IoPolicy {
 public:
-    [[nodiscard]] std::size_t select(const PathView& view) noexcept override;
+    [[nodiscard]] std::size_t select(const PathView& view, Operation) noexcept override;
     void path_failed(std::size_t) noexcept override {}
     void path_changed() noexcept override {}
     [[nodiscard]] std::string_view name() const noexcept override { return "queue-depth"; }

@@ -29,7 +29,7 @@ std::size_t next_path(const PathView& view, std::size_t current) noexcept {
 
 } // namespace
 
-std::size_t RoundRobin::select(const PathView& view) noexcept {
+std::size_t RoundRobin::select(const PathView& view, Operation /*operation*/) noexcept {
     if (current_ >= view.size()) {
         return current_ = search_path(view, DistanceUse::ignore);
     }

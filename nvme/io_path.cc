@@ -164,6 +164,7 @@ void IoPath::submit(Request& request) noexcept {
     request.issued_bytes = 0;
     request.parked = false;
     ++outstanding_;
+    outstanding_bytes_ += request.length;
     if (!live()) {
         fail(request, ErrorClass::path_down, 0);
         complete(request);
@@ -271,6 +272,7 @@ void IoPath::fail(Request& request, ErrorClass error, std::uint16_t status, bool
 void IoPath::complete(Request& request) noexcept {
     request.completed_at = std::max(reactor_->arrival(), request.dispatched_at); // no wait: none has passed
     --outstanding_;
+    outstanding_bytes_ -= request.length;
     completions_.push(request);
 }
 

@@ -46,6 +46,7 @@ public:
     }
     [[nodiscard]] PathState state() const noexcept override { return state_; }
     [[nodiscard]] std::uint32_t outstanding() const noexcept override { return outstanding_; }
+    [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept override { return outstanding_bytes_; }
 
     void set_state(PathState state) noexcept override { state_ = state; }
     void close(const Error& reason) noexcept override;
@@ -82,6 +83,7 @@ private:
     std::size_t turn_ = 0; ///< the queue that gets the next command
     std::size_t open_queues_ = 0;
     std::uint32_t outstanding_ = 0;
+    std::uint64_t outstanding_bytes_ = 0;
     RequestList parked_;  ///< commands left to issue, no queue with room
     bool ending_ = false; ///< close() was called, or a queue was lost
     std::uint64_t commands_ = 0;

@@ -63,6 +63,8 @@ public:
     virtual void set_state(PathState state) noexcept = 0;
     /// I/Os taken and not yet completed, parked ones included.
     [[nodiscard]] virtual std::uint32_t outstanding() const noexcept = 0;
+    /// The lengths of these I/Os, added up.
+    [[nodiscard]] virtual std::uint64_t outstanding_bytes() const noexcept = 0;
 
     /// Ends all connections: orderly with code 0, otherwise at once, nothing of a buffer leaving afterwards.
     /// I/Os that are still open end as path_down. Takes effect in the reactor's next runs, until closed().

@@ -40,7 +40,7 @@ TEST(Failure, maps_every_class_to_an_errno_and_says_whether_another_path_may_hel
 
 class FailureText : public testing::Test {
 protected:
-    FailureText() : set(make_io_policy("numa").value(), heard) {
+    FailureText() : set(make_io_policy("numa", {}).value(), heard) {
         set.add("fast", a);
         set.add("slow", b);
         request.operation = Operation::write;

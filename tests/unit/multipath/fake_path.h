@@ -21,12 +21,14 @@ public:
     void submit(Request& request) noexcept override {
         submitted.push_back(&request);
         ++depth;
+        bytes += request.length;
     }
     void flush() noexcept override { ++flushes; }
     [[nodiscard]] bool live() const noexcept override { return is_live; }
     [[nodiscard]] PathState state() const noexcept override { return path_state; }
     void set_state(PathState new_state) noexcept override { path_state = new_state; }
     [[nodiscard]] std::uint32_t outstanding() const noexcept override { return depth; }
+    [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept override { return bytes; }
     void close(const Error&) noexcept override { is_live = false; }
     [[nodiscard]] bool closed() const noexcept override { return !is_live; }
     [[nodiscard]] std::string status_text(std::uint16_t status) const override {
@@ -46,6 +48,7 @@ public:
     bool is_live = true;
     PathState path_state = PathState::optimized;
     std::uint32_t depth = 0;
+    std::uint64_t bytes = 0;
     int flushes = 0;
     std::vector<Request*> submitted;
 };
@@ -71,6 +74,11 @@ public:
             paths_[i]->depth = depths[i];
         }
     }
+    void set_bytes(const std::vector<std::uint64_t>& bytes) {
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            paths_[i]->bytes = bytes[i];
+        }
+    }
     void set_distances(const std::vector<std::uint32_t>& distances) {
         for (std::size_t i = 0; i < distances.size(); ++i) {
             candidates_[i].distance = distances[i];
@@ -85,10 +93,11 @@ private:
 };
 
 /// What `count` I/Os in a row are given: the first path is A; '-' stands for no path.
-inline std::string choices(IoPolicy& policy, const PathView& view, std::size_t count) {
+inline std::string choices(IoPolicy& policy, const PathView& view, std::size_t count,
+                           Operation operation = Operation::read) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t position = policy.select(view);
+        const std::size_t position = policy.select(view, operation);
         text += position == kNoPath ? '-' : static_cast<char>('A' + position);
     }
     return text;

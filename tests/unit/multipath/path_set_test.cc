@@ -2,6 +2,8 @@
 #include "multipath/path_set.h"
 
 #include <cerrno>
+#include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,7 +15,7 @@ namespace {
 
 class PathSetTest : public testing::Test {
 protected:
-    PathSetTest() : set(make_io_policy("round-robin").value(), heard) {
+    PathSetTest() : set(make_io_policy("round-robin", {}).value(), heard) {
         set.add("p0", a);
         set.add("p1", b);
     }
@@ -159,12 +161,73 @@ TEST_F(PathSetTest, counts_usable_paths_among_the_enabled) {
 TEST_F(PathSetTest, changes_its_policy_between_two_ios) {
     Request request;
     set.submit(request);
-    set.set_policy(make_io_policy("queue-depth").value());
+    set.set_policy(make_io_policy("queue-depth", {}).value());
     a.depth = 5;
     b.depth = 9;
     set.submit(request);
     EXPECT_EQ(request.path, 0);
     EXPECT_EQ(set.policy().name(), "queue-depth");
+}
+
+/// Writes down what it is told.
+class HearingPolicy final : public IoPolicy {
+public:
+    HearingPolicy(std::vector<std::size_t>& heard, bool hears) : heard_(heard), hears_(hears) {}
+
+    [[nodiscard]] std::size_t select(const PathView& view, Operation) noexcept override {
+        return view.size() - 1;
+    }
+    void path_failed(std::size_t) noexcept override {}
+    void path_changed() noexcept override {}
+    [[nodiscard]] bool hears_completions() const noexcept override { return hears_; }
+    void completed(std::size_t position, const Request&) noexcept override { heard_.push_back(position); }
+    [[nodiscard]] std::string_view name() const noexcept override { return "hearing"; }
+    [[nodiscard]] std::string_view semantics() const noexcept override { return "of a test"; }
+
+private:
+    std::vector<std::size_t>& heard_;
+    bool hears_;
+};
+
+TEST_F(PathSetTest, tells_a_policy_that_asks_of_each_success) {
+    std::vector<std::size_t> told;
+    set.set_policy(std::make_unique<HearingPolicy>(told, true));
+    Request success;
+    Request refused;
+    set.submit(success);
+    set.submit(refused);
+    refused.error_class = ErrorClass::io_error;
+    set.arrivals().push(success);
+    set.arrivals().push(refused);
+    set.collect(kNow, finished);
+    EXPECT_EQ(told, std::vector<std::size_t>{1});
+}
+
+TEST_F(PathSetTest, tells_a_policy_the_position_of_now) {
+    std::vector<std::size_t> told;
+    set.set_policy(std::make_unique<HearingPolicy>(told, true));
+    Request first;
+    Request second;
+    set.submit(first);
+    set.submit(second);
+    set.enable(0, false);
+    set.arrivals().push(first);
+    set.collect(kNow, finished);
+    EXPECT_EQ(told, std::vector<std::size_t>{0});
+    set.enable(1, false);
+    set.arrivals().push(second);
+    set.collect(kNow, finished);
+    EXPECT_EQ(told, std::vector<std::size_t>{0}) << "the path is no candidate any more";
+}
+
+TEST_F(PathSetTest, tells_a_policy_nothing_that_does_not_ask) {
+    std::vector<std::size_t> told;
+    set.set_policy(std::make_unique<HearingPolicy>(told, false));
+    Request request;
+    set.submit(request);
+    set.arrivals().push(request);
+    set.collect(kNow, finished);
+    EXPECT_TRUE(told.empty());
 }
 
 } // namespace

@@ -60,7 +60,7 @@ TEST(QueueDepth, levels_the_load_of_equal_paths) {
     }
     QueueDepth policy;
     for (int i = 0; i < 100; ++i) {
-        ++fakes[policy.select({candidates, StateFilter::any})].depth;
+        ++fakes[policy.select({candidates, StateFilter::any}, Operation::read)].depth;
     }
     EXPECT_EQ(fakes[0].depth, 50U);
     EXPECT_EQ(fakes[1].depth, 50U);

@@ -46,7 +46,7 @@ class RetryTest : public testing::Test {
 protected:
     static constexpr Nanoseconds kMs = kMillisecond;
 
-    RetryTest() : set(make_io_policy("round-robin").value(), heard) {
+    RetryTest() : set(make_io_policy("round-robin", {}).value(), heard) {
         set.add("p0", paths[0]);
         set.add("p1", paths[1]);
         request.operation = Operation::write;
