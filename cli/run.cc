@@ -301,7 +301,9 @@ Command add_run(CLI::App& parent) {
                     "Paths to one of several devices, which the job file calls FILENAME; once for each")
         ->type_name("FILENAME=PATHS")
         ->allow_extra_args(false);
-    app->add_option("--iopolicy", words->iopolicy, "round-robin, queue-depth or numa")->type_name("POLICY");
+    app->add_option("--iopolicy", words->iopolicy,
+                    "round-robin, queue-depth, numa, service-time, latency or preferred:NAME")
+        ->type_name("POLICY");
     app->add_option("--path", words->path, "Which of the paths are used: names, indices, (non-)optimized")
         ->type_name("NAMES");
     app->add_option("--nr-io-queues", words->nr_io_queues, "I/O queues per path and job")
