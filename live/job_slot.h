@@ -154,7 +154,7 @@ struct JobDescription {
         std::uint64_t paths = kAllPaths;
     };
     /// Those of the schedule, the first one first; empty: the iopolicy on all paths is the only one.
-    std::vector<SettingName> settings;
+    std::vector<SettingName> settings{};
     std::uint32_t start_set = 0;
     bool steered = false;
     std::uint64_t start_delay = 0; ///< nanoseconds

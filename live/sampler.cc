@@ -33,6 +33,7 @@ record::IntervalOperation difference(const record::OperationResult& now,
         // The job's own extremes are exact, and bound what the middle of a bucket can say.
         moments.min = std::clamp(histogram.lowest(), now.moments.min, now.moments.max);
         moments.max = std::clamp(histogram.percentile(100), now.moments.min, now.moments.max);
+        interval.p99 = std::clamp(histogram.percentile(99), moments.min, moments.max);
     }
     return interval;
 }
@@ -56,6 +57,12 @@ record::IntervalPath difference(const record::PathResult& now, const record::Pat
     return interval;
 }
 
+std::optional<std::string> setting_in_force(const JobSlot& job) {
+    const std::uint64_t index = job.setting_in_force.get();
+    return index < job.settings_named.get_acquire() ? std::optional(job.settings[index].name.get())
+                                                    : std::nullopt;
+}
+
 } // namespace
 
 std::optional<record::Interval> Sampler::sample(Nanoseconds now, Nanoseconds utc) {
@@ -69,6 +76,7 @@ std::optional<record::Interval> Sampler::sample(Nanoseconds now, Nanoseconds utc
     interval.monotonic = result.measured_until;
     interval.utc = utc - (now - result.measured_until);
     interval.length = result.measured_until - from;
+    interval.setting = setting_in_force(job_);
     for (std::size_t index = 0; index < result.paths.size(); ++index) {
         interval.paths.push_back(
             difference(result.paths[index], first ? nullptr : &before_.paths[index], interval.length));
