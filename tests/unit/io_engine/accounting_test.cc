@@ -12,8 +12,9 @@ protected:
     [[nodiscard]] const record::MomentCounters& on_path(std::size_t path, Operation operation) const {
         return slot_->operations(path, 0).of(operation).moments;
     }
+    /// All of it is in the steady part of the job's only visit.
     [[nodiscard]] const record::MomentCounters& of_job(Operation operation) const {
-        return slot_->counters.response.of(operation).moments;
+        return slot_->visits.find(1)->steady.operations[static_cast<std::size_t>(operation)];
     }
     [[nodiscard]] record::PathCounters& counters(std::size_t path) { return slot_->path(path).counters; }
 

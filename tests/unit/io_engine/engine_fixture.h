@@ -139,7 +139,9 @@ protected:
     static constexpr std::uint32_t kDepth = 64;
     static constexpr Nanoseconds kInterval = kSecond;
 
-    void open(std::size_t paths = 1, EngineOptions options = {.iodepth = kDepth, .interval = kInterval}) {
+    /// With a schedule, `others` more jobs start together with this one.
+    void open(std::size_t paths = 1, EngineOptions options = {.iodepth = kDepth, .interval = kInterval},
+              const multipath::SteerSchedule* schedule = nullptr, std::size_t others = 0) {
         auto block = live::ControlBlock::create(testing::TempDir());
         ASSERT_TRUE(block) << block.error().text;
         block_.emplace(std::move(*block));
@@ -150,11 +152,24 @@ protected:
         for (std::size_t i = 0; i < paths; ++i) {
             description.paths.push_back({"p" + std::to_string(i), "127.0.0.1:4420"});
         }
+        if (schedule != nullptr) {
+            description.steered = true;
+            for (const multipath::Setting& setting : schedule->settings) {
+                description.settings.push_back({setting.policy, setting.policy, setting.paths});
+            }
+        }
         auto slot = block_->add_job(description);
         ASSERT_TRUE(slot) << slot.error().text;
         slot_ = *slot;
+        for (std::size_t i = 0; i < others; ++i) {
+            ASSERT_TRUE(block_->add_job(description));
+        }
+        if (schedule != nullptr) {
+            options.steer.emplace(*schedule, StartClock(*slot_, block_->slots()));
+        }
         news_ = std::make_unique<PathNews>(paths);
-        engine_ = std::make_unique<IoEngine>(clock_, reactor_, *slot_, *news_, care_, terminate_, options,
+        engine_ = std::make_unique<IoEngine>(clock_, reactor_, *slot_, *news_, care_, terminate_,
+                                             std::move(options),
                                              std::move(*multipath::make_io_policy("round-robin", {})));
         care_.on_reattach = [this](std::uint16_t path) { paths_[path]->is_live = true; };
         for (std::size_t i = 0; i < paths; ++i) {
