@@ -29,14 +29,8 @@ record::TcpSample sample(const PathSocket& socket, const net::TcpInfo& info) {
     return sample;
 }
 
-/// Servers number their jobs each from 1, and may share a folder: on one host, or over the network.
-std::string stem_of(const std::string& prefix, std::uint32_t thread_number,
-                    const record::Conditions& conditions) {
-    if (!conditions.server_port) {
-        return fmt::format("{}_mpath.{}", prefix, thread_number);
-    }
-    return fmt::format("{}_mpath.{}-{}.{}", prefix, conditions.host.value_or("host"), *conditions.server_port,
-                       thread_number);
+std::string name_of(const std::string& file) {
+    return std::filesystem::path(file).filename();
 }
 
 } // namespace
@@ -47,15 +41,31 @@ std::uint64_t socket_cookie(int fd) {
     return ::getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
 }
 
+/// Servers number their jobs each from 1, and may share a folder: on one host, or over the network.
+Recorder::Files Recorder::files_of(const std::string& prefix, std::uint32_t thread_number,
+                                   const record::Conditions& conditions) {
+    std::string number = fmt::format("{}", thread_number);
+    if (conditions.server_port) {
+        number =
+            fmt::format("{}-{}.{}", conditions.host.value_or("host"), *conditions.server_port, thread_number);
+    }
+    const std::string stem = fmt::format("{}_mpath.{}", prefix, number);
+    return {stem + ".json", stem + ".intervals.jsonl", stem + ".visits.jsonl",
+            fmt::format("{}_path.{}.log", prefix, number)};
+}
+
 Result<std::unique_ptr<Recorder>> Recorder::create(const Clock& clock, const std::string& prefix,
                                                    live::JobSlot& slot, record::Conditions conditions,
                                                    std::vector<PathSocket> sockets,
                                                    std::optional<std::string> fault_log) {
-    const std::string stem = stem_of(prefix, slot.thread_number, conditions);
-    const std::string intervals_file = stem + ".intervals.jsonl";
-    auto intervals = record::IntervalWriter::create(intervals_file);
+    Files files = files_of(prefix, slot.thread_number, conditions);
+    auto intervals = record::IntervalWriter::create(files.intervals);
     if (!intervals) {
         return tl::unexpected<Error>(intervals.error());
+    }
+    auto path_log = PathRecorder::create(files.path_log, slot);
+    if (!path_log) {
+        return tl::unexpected<Error>(path_log.error());
     }
     // What can't be read or written is better known now than after the run.
     if (fault_log) {
@@ -64,8 +74,8 @@ Result<std::unique_ptr<Recorder>> Recorder::create(const Clock& clock, const std
         }
     }
     std::unique_ptr<Recorder> recorder(new Recorder(clock, slot, std::move(conditions), std::move(sockets),
-                                                    std::move(fault_log), stem + ".json", intervals_file,
-                                                    std::move(*intervals)));
+                                                    std::move(fault_log), std::move(files),
+                                                    std::move(*intervals), std::move(*path_log)));
     if (auto written = recorder->write(false); !written) {
         return tl::unexpected<Error>(written.error());
     }
@@ -73,19 +83,22 @@ Result<std::unique_ptr<Recorder>> Recorder::create(const Clock& clock, const std
 }
 
 Recorder::Recorder(const Clock& clock, live::JobSlot& slot, record::Conditions conditions,
-                   std::vector<PathSocket> sockets, std::optional<std::string> fault_log, std::string file,
-                   std::string intervals_file, record::IntervalWriter intervals)
+                   std::vector<PathSocket> sockets, std::optional<std::string> fault_log, Files files,
+                   record::IntervalWriter intervals, PathRecorder path_log)
     : clock_(clock), slot_(slot), conditions_(std::move(conditions)), sockets_(std::move(sockets)),
-      fault_log_(std::move(fault_log)), file_(std::move(file)), intervals_file_(std::move(intervals_file)),
-      intervals_(std::move(intervals)), sampler_(slot) {}
+      fault_log_(std::move(fault_log)), files_(std::move(files)), intervals_(std::move(intervals)),
+      path_log_(std::move(path_log)), visits_(slot, files_.visits), sampler_(slot) {}
 
 void Recorder::checkpoint() {
     append_interval();
+    keep(visits_.checkpoint());
     keep(write(false));
 }
 
 Result<void> Recorder::finish() {
     append_interval();
+    keep(path_log_.finish());
+    keep(visits_.finish());
     for (std::size_t i = 0; i < conditions_.paths.size(); ++i) {
         if (const auto state = slot_.path(i).state.get(); state && conditions_.paths[i].state_at_start) {
             conditions_.paths[i].state_at_end = static_cast<PathState>(*state);
@@ -117,6 +130,7 @@ void Recorder::append_interval() {
         }
     }
     keep(intervals_.append(*interval));
+    keep(path_log_.add(std::move(*interval)));
 }
 
 Result<void> Recorder::note_detections() {
@@ -144,10 +158,13 @@ Result<void> Recorder::write(bool complete) {
     record::Record record;
     record.complete = complete;
     record.written_utc = clock_.utc();
-    record.intervals_file = std::filesystem::path(intervals_file_).filename();
+    record.intervals_file = name_of(files_.intervals);
+    if (const auto visits = visits_.file()) {
+        record.visits_file = name_of(*visits);
+    }
     record.conditions = conditions_;
     record.results = live::snapshot(slot_, clock_.now()).result;
-    return record::write_record(file_, record);
+    return record::write_record(files_.record, record);
 }
 
 void Recorder::keep(Result<void> result) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Writes a job's record: a checkpoint and a line of the time series at every interval, the whole in the end.
+// Writes a job's record and what belongs to it: a checkpoint, a line of the time series and the visits that
+// are over at every interval, the whole in the end.
 // On the keeper's thread, and after that was joined on the job's.
 #pragma once
 
@@ -12,6 +13,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "job/path_recorder.h"
+#include "job/visit_recorder.h"
 #include "live/job_slot.h"
 #include "live/sampler.h"
 #include "record/conditions.h"
@@ -33,8 +36,9 @@ std::uint64_t socket_cookie(int fd);
 
 class Recorder {
 public:
-    /// Makes PREFIX_mpath.N.json and PREFIX_mpath.N.intervals.jsonl; in an fio server, HOST-PORT. before N.
-    /// With the log of a target's faults, finish() notes in the slot how long events took to be noticed.
+    /// Makes PREFIX_mpath.N.json, PREFIX_mpath.N.intervals.jsonl and PREFIX_path.N.log, and later
+    /// PREFIX_mpath.N.visits.jsonl if the job is steered; in an fio server, HOST-PORT. before N. With the log
+    /// of a target's faults, finish() notes in the slot how long events took to be noticed.
     static Result<std::unique_ptr<Recorder>> create(const Clock& clock, const std::string& prefix,
                                                     live::JobSlot& slot, record::Conditions conditions,
                                                     std::vector<PathSocket> sockets,
@@ -48,9 +52,19 @@ public:
     Result<void> finish();
 
 private:
+    /// Of one job; names of files.
+    struct Files {
+        std::string record;
+        std::string intervals;
+        std::string visits;
+        std::string path_log;
+    };
+
+    static Files files_of(const std::string& prefix, std::uint32_t thread_number,
+                          const record::Conditions& conditions);
     Recorder(const Clock& clock, live::JobSlot& slot, record::Conditions conditions,
-             std::vector<PathSocket> sockets, std::optional<std::string> fault_log, std::string file,
-             std::string intervals_file, record::IntervalWriter intervals);
+             std::vector<PathSocket> sockets, std::optional<std::string> fault_log, Files files,
+             record::IntervalWriter intervals, PathRecorder path_log);
 
     void append_interval();
     Result<void> note_detections();
@@ -63,9 +77,10 @@ private:
     std::mutex mutex_; ///< guards the sockets
     std::vector<PathSocket> sockets_;
     std::optional<std::string> fault_log_;
-    std::string file_;
-    std::string intervals_file_;
+    Files files_;
     record::IntervalWriter intervals_;
+    PathRecorder path_log_;
+    VisitRecorder visits_;
     live::Sampler sampler_;
     Result<void> first_failure_;
 };

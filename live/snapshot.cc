@@ -54,17 +54,20 @@ record::PathConditions legend(const PathSlot& slot) {
     return path;
 }
 
-record::PathResult copy_path(const JobSlot& job, std::size_t index, Nanoseconds until) {
+record::PathResult copy_path(const JobSlot& job, std::size_t index, const std::vector<std::string>& names,
+                             Nanoseconds until) {
     const PathSlot& slot = job.path(index);
     const record::PathCounters& counters = slot.counters;
     record::PathResult path;
     path.name = slot.name.get();
     path.state = state_of(slot);
-    const std::uint64_t named = job.settings_named.get_acquire();
-    for (std::size_t setting = 0; setting < named; ++setting) {
-        if (job.keeps(setting)) {
-            path.settings.push_back({job.settings[setting].name.get(), copy(job.operations(index, setting))});
+    for (std::size_t setting = 0; setting < names.size(); ++setting) {
+        if (setting != kTransitionSetting) {
+            path.settings.push_back({names[setting], copy(job.operations(index, setting))});
         }
+    }
+    if (names.size() > kTransitionSetting && job.keeps(kTransitionSetting)) {
+        path.settings.push_back({names[kTransitionSetting], copy(job.operations(index, kTransitionSetting))});
     }
     if (until != 0) {
         path.depth = {counters.depth.area_until(until), counters.depth.max.get()};
@@ -83,6 +86,30 @@ record::PathResult copy_path(const JobSlot& job, std::size_t index, Nanoseconds 
     return path;
 }
 
+/// The slot has the steady time of ended visits; of the current one, that until `until` is added.
+std::vector<record::SettingTime> copy_times(const JobSlot& job, const std::vector<std::string>& names,
+                                            Nanoseconds until) {
+    const std::vector<record::Visit> latest = job.visits.visits(job.visits.last(), names);
+    std::vector<record::SettingTime> times;
+    for (std::size_t setting = 0; setting < names.size(); ++setting) {
+        if (setting == kTransitionSetting) {
+            continue;
+        }
+        const SettingSlot& slot = job.settings[setting];
+        record::SettingTime& time = times.emplace_back();
+        time.name = names[setting];
+        time.visits = slot.visits.get();
+        time.disturbed_visits = slot.disturbed_visits.get();
+        time.steady_time = slot.steady_time.get();
+        if (!latest.empty() && latest.front().setting == time.name && latest.front().settled &&
+            !latest.front().ended) {
+            time.steady_time += until - std::min(until, *latest.front().settled);
+        }
+        time.jobs = time.steady_time != 0 ? 1 : 0;
+    }
+    return times;
+}
+
 Nanoseconds last_activity(const JobSlot& job) {
     Nanoseconds last = job.counters.measuring_since.get();
     for (std::size_t index = 0; index < job.path_count; ++index) {
@@ -92,6 +119,16 @@ Nanoseconds last_activity(const JobSlot& job) {
 }
 
 } // namespace
+
+std::vector<std::string> setting_names(const JobSlot& job) {
+    std::vector<std::string> names;
+    const std::uint64_t named = job.settings_named.get_acquire();
+    for (std::size_t setting = 0; setting < named; ++setting) {
+        names.push_back(setting == kTransitionSetting ? std::string(record::kTransition)
+                                                      : job.settings[setting].name.get());
+    }
+    return names;
+}
 
 record::JobReport snapshot(const JobSlot& job, Nanoseconds now) {
     const record::JobCounters& counters = job.counters;
@@ -119,8 +156,11 @@ record::JobReport snapshot(const JobSlot& job, Nanoseconds now) {
         result.response.operations[operation] = {response[operation],
                                                  record::Histogram(counters.response[operation])};
     }
+    const std::vector<std::string> names = setting_names(job);
+    result.settings = copy_times(job, names, result.measured_until);
+    result.switch_delay = copy(counters.switch_delay);
     for (std::size_t index = 0; index < job.path_count; ++index) {
-        result.paths.push_back(copy_path(job, index, result.measured_until));
+        result.paths.push_back(copy_path(job, index, names, result.measured_until));
         report.conditions.push_back(legend(job.path(index)));
     }
     result.events = job.events.events();

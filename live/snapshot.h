@@ -2,6 +2,9 @@
 // From counters in shared memory to values.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/clock.h"
 #include "live/job_slot.h"
 #include "record/merge.h"
@@ -12,6 +15,9 @@ namespace mpath::live {
 /// to slightly different moments. A job that ended is measured until its end; of one that did not end
 /// (running, or killed) `now` counts, but no later than its last activity when `now` is `kLastActivity`.
 record::JobReport snapshot(const JobSlot& job, Nanoseconds now);
+
+/// Names of the settings that stand, by their index; the transition's is record::kTransition.
+std::vector<std::string> setting_names(const JobSlot& job);
 
 /// For a job that may have been killed long ago: until its last I/O was dispatched or came back.
 inline constexpr Nanoseconds kLastActivity = 0;

@@ -379,7 +379,7 @@ void fields(Archive& field, Seen<Archive, Tally> tally) {
 template <typename Archive>
 void fields(Archive& field, Seen<Archive, FoldedTally> folded) {
     field("folded_visits", folded.visits, "visits that went by too quickly to be written one by one");
-    field("transition", folded.transition, "their I/Os submitted before a visit had settled");
+    field("transition", folded.transition, "I/Os without a line, submitted before their visit had settled");
     field("steady", folded.steady, "those submitted after");
 }
 

@@ -123,7 +123,7 @@ void add(JobReport& into, const JobReport& other) {
 void name_events(JobResult& job) {
     for (Event& event : job.events) {
         if (event.job.empty()) {
-            event.job = job.name + "." + std::to_string(job.thread_number);
+            event.job = job.name + "#" + std::to_string(job.thread_number);
         }
     }
 }

@@ -20,7 +20,7 @@ void merge(JobReport& into, const JobReport& other);
 /// Adds another run of the same job, laid behind `into` in time.
 void merge_repeat(JobReport& into, JobReport other);
 
-/// Says of each event whose it is, unless it does already: NAME.N, as fio names the logs of a job.
+/// Says of each event whose it is, unless it does already: NAME#N, as --job= of the command takes it.
 void name_events(JobResult& job);
 
 /// Moves a report in time, so that it begins at `from`: clocks of other hosts have nothing to do with ours.

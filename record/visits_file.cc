@@ -9,10 +9,10 @@ void Tally::add(const Moments& moments) {
     sum += moments.sum;
 }
 
-void Tally::subtract(const Moments& moments) {
-    count -= moments.count;
-    bytes -= moments.bytes;
-    sum -= moments.sum;
+void Tally::subtract(const Tally& other) {
+    count -= other.count;
+    bytes -= other.bytes;
+    sum -= other.sum;
 }
 
 void FoldedTally::add(const Visit& visit) {
@@ -23,11 +23,11 @@ void FoldedTally::add(const Visit& visit) {
     }
 }
 
-void FoldedTally::subtract(const Visit& visit) {
-    --visits;
+void FoldedTally::subtract(const FoldedTally& other) {
+    visits -= other.visits;
     for (std::size_t index = 0; index < kOperations; ++index) {
-        transition[index].subtract(visit.transition[index]);
-        steady[index].subtract(visit.steady[index]);
+        transition[index].subtract(other.transition[index]);
+        steady[index].subtract(other.steady[index]);
     }
 }
 

@@ -23,19 +23,20 @@ struct Tally {
     std::uint64_t sum = 0; ///< nanoseconds
 
     void add(const Moments& moments);
-    void subtract(const Moments& moments);
+    void subtract(const Tally& other);
     bool operator==(const Tally&) const = default;
 };
 
-/// The visits that have no line of their own: more of them ended between two checkpoints than a job keeps.
-/// Together with the lines they are all that the job counted.
+/// What has no line of its own: visits of which more ended between two checkpoints than a job keeps, and I/Os
+/// that were counted when the line of their visit was written already. Together with the lines it is all that
+/// the job counted.
 struct FoldedTally {
     std::uint64_t visits = 0;
     std::array<Tally, kOperations> transition;
     std::array<Tally, kOperations> steady;
 
     void add(const Visit& visit);
-    void subtract(const Visit& visit);
+    void subtract(const FoldedTally& other);
     bool operator==(const FoldedTally&) const = default;
 };
 

@@ -68,6 +68,29 @@ TEST_F(SamplerTest, TellsWhatHappenedSinceTheSampleBefore) {
     EXPECT_DOUBLE_EQ(moments.sum_of_squares, 50e3 * 50e3 + 70e3 * 70e3);
     EXPECT_NEAR(static_cast<double>(moments.min), 50'000, 500);
     EXPECT_NEAR(static_cast<double>(moments.max), 70'000, 700);
+    EXPECT_NEAR(static_cast<double>(path.operations[0].p99.value()), 70'000, 700);
+}
+
+TEST_F(SamplerTest, NamesTheSettingInForceAndAddsUpAllThatAPathWasIn) {
+    JobSlot& job = **block_.add_job({.name = "s",
+                                     .iopolicy = "numa",
+                                     .paths = {{"p0", "a"}},
+                                     .settings = {{"numa", "numa"}, {"path:p0", "numa"}},
+                                     .steered = true});
+    Sampler sampler(job);
+    job.begin_measuring(kStart);
+    job.operations(0, kFirstSetting).of(Operation::read).add(900'000, 4096);
+    ASSERT_TRUE(sampler.sample(kStart + kSecond, kUtc));
+    job.operations(0, kTransitionSetting).of(Operation::read).add(50'000, 4096);
+    job.operations(0, 2).of(Operation::read).add(70'000, 4096);
+    job.setting_in_force.set(2);
+    const auto interval = sampler.sample(kStart + 2 * kSecond, kUtc);
+    ASSERT_TRUE(interval);
+    EXPECT_EQ(interval->setting, "path:p0");
+    const record::Moments& moments = interval->paths[0].operations[0].moments;
+    EXPECT_EQ(moments.count, 2U);
+    EXPECT_NEAR(static_cast<double>(moments.min), 50'000, 500);
+    EXPECT_NEAR(static_cast<double>(moments.max), 70'000, 700) << "and not that of the interval before";
 }
 
 TEST_F(SamplerTest, OfAnIdleIntervalHasNoExtremes) {

@@ -18,11 +18,29 @@ constexpr Nanoseconds kBegin = 100 * kSecond;
 class Snapshot : public testing::Test {
 protected:
     JobSlot& add_job(std::uint32_t number) {
-        return **block_.add_job({.thread_number = number,
-                                 .name = "job" + std::to_string(number),
-                                 .iopolicy = "numa",
-                                 .paths = {{"p0", "a"}, {"p1", "b"}},
-                                 .setting_count = 1});
+        JobSlot& job = **block_.add_job({.thread_number = number,
+                                         .name = "job" + std::to_string(number),
+                                         .iopolicy = "numa",
+                                         .paths = {{"p0", "a"}, {"p1", "b"}}});
+        visit(job, kFirstSetting, kBegin);
+        return job;
+    }
+
+    /// As the I/O thread goes to a setting that is settled at once.
+    static VisitSlot& visit(JobSlot& job, std::uint64_t setting, Nanoseconds now) {
+        if (VisitSlot* before = job.visits.find(job.visits.last())) {
+            before->ended.set(now);
+            if (before->settled.get() != 0) {
+                job.settings[before->setting.get()].steady_time.add(now - before->settled.get());
+            }
+        }
+        VisitSlot& visit = job.visits.begin();
+        visit.setting.set(setting);
+        visit.began.set(now);
+        visit.settled.set(now);
+        job.settings[setting].visits.add();
+        job.setting_in_force.set(setting);
+        return visit;
     }
 
     /// One read on `path` from `from` to `from` + `time`.
@@ -33,7 +51,8 @@ protected:
         request.completed_at = from + time;
         record::on_dispatch(job.path(path).counters, from);
         record::on_return(job.path(path).counters, from + time);
-        record::on_complete(job.counters, job.operations(path, 0), request, from + time);
+        record::on_complete(job.counters, job.visits.find(job.visits.last())->steady.operations[0],
+                            job.operations(path, job.setting_in_force.get()), request, from + time);
     }
 
     TemporaryDirectory directory_;
@@ -84,6 +103,47 @@ TEST_F(Snapshot, CopiesWhatTheJobCounted) {
     EXPECT_EQ(report.conditions[1].group, 2U);
     EXPECT_EQ(report.conditions[1].device, "uuid 1");
     EXPECT_EQ(report.conditions[0].device, std::nullopt);
+}
+
+TEST_F(Snapshot, TellsSettingsApartAndTheTransitionLast) {
+    JobSlot& job = **block_.add_job({.name = "j",
+                                     .iopolicy = "numa",
+                                     .paths = {{"p0", "a"}},
+                                     .settings = {{"numa", "numa"}, {"queue-depth", "queue-depth"}},
+                                     .steered = true});
+    job.begin_measuring(kBegin);
+    visit(job, kFirstSetting, kBegin);
+    read(job, 0, kBegin, 1000);
+    visit(job, 2, kBegin + 5000).settled.set(kBegin + 5400);
+    read(job, 0, kBegin + 5500, 300);
+    job.operations(0, kTransitionSetting).of(Operation::read).add(700, 4096);
+    job.settings[2].disturbed_visits.add();
+    job.counters.switch_delay.add(90);
+
+    const record::JobResult result = snapshot(job, kBegin + 6000).result;
+    ASSERT_EQ(result.settings.size(), 2U);
+    EXPECT_EQ(result.settings[0], (record::SettingTime{"numa", 5000, 1, 1, 0}));
+    EXPECT_EQ(result.settings[1], (record::SettingTime{"queue-depth", 600, 1, 1, 1})) << "it goes on";
+    const std::vector<record::SettingResult>& settings = result.paths[0].settings;
+    ASSERT_EQ(settings.size(), 3U);
+    EXPECT_EQ(settings[0].name, "numa");
+    EXPECT_EQ(settings[0].operations.of(Operation::read).moments.sum, 1000U);
+    EXPECT_EQ(settings[1].operations.of(Operation::read).moments.sum, 300U);
+    EXPECT_EQ(settings[2].name, record::kTransition);
+    EXPECT_EQ(settings[2].operations.of(Operation::read).moments.sum, 700U);
+    EXPECT_EQ(result.response.of(Operation::read).moments.count, 2U) << "of all visits";
+    EXPECT_EQ(result.switch_delay->moments.max, 90U);
+}
+
+TEST_F(Snapshot, OfAJobThatIsNotSteeredHasOneSettingAndNoTransition) {
+    JobSlot& job = add_job(1);
+    job.begin_measuring(kBegin);
+    const record::JobResult result = snapshot(job, kBegin + 1000).result;
+    ASSERT_EQ(result.settings.size(), 1U);
+    EXPECT_EQ(result.settings[0], (record::SettingTime{"numa", 1000, 1, 1, 0}));
+    EXPECT_EQ(result.paths[0].settings.size(), 1U);
+    EXPECT_FALSE(result.has_several_settings());
+    EXPECT_EQ(result.switch_delay->count(), 0U) << "counted, and none";
 }
 
 TEST_F(Snapshot, OfAJobThatWasKilledEndsWithItsLastIo) {

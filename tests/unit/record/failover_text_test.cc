@@ -35,10 +35,10 @@ JobResult job_with(std::vector<Event> events) {
 TEST(EventLines, NameTheJobWhereThereAreSeveral) {
     Event event = lost();
     event.gap = kSecond;
-    event.job = "verify.2";
+    event.job = "verify#2";
     const JobResult job = job_with({event});
-    EXPECT_THAT(event_lines(job), HasSubstr("  p1 of verify.2  lost: connection reset by peer"));
-    EXPECT_THAT(failover_lines(job), HasSubstr("longest gap 1.00s (p1 of verify.2)"));
+    EXPECT_THAT(event_lines(job), HasSubstr("  p1 of verify#2  lost: connection reset by peer"));
+    EXPECT_THAT(failover_lines(job), HasSubstr("longest gap 1.00s (p1 of verify#2)"));
 }
 
 struct EventText {

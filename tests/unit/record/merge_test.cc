@@ -155,9 +155,9 @@ TEST(Merge, NamesTheJobOfEachEvent) {
     merge(one, other);
     merge(one, third);
     ASSERT_EQ(one.result.events.size(), 3U);
-    EXPECT_EQ(one.result.events[0].job, "both.2");
-    EXPECT_EQ(one.result.events[1].job, "both.1");
-    EXPECT_EQ(one.result.events[2].job, "verify.3");
+    EXPECT_EQ(one.result.events[0].job, "both#2");
+    EXPECT_EQ(one.result.events[1].job, "both#1");
+    EXPECT_EQ(one.result.events[2].job, "verify#3");
 }
 
 TEST(Merge, OfARepeatLaysItBehindAndKeepsRatesThoseOfOneRun) {

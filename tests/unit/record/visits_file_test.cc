@@ -118,8 +118,11 @@ TEST(FoldedTally, GivesBackWhatWasAdded) {
     EXPECT_EQ(folded.visits, 2U);
     EXPECT_EQ(folded.transition[0], (Tally{2, 8192, 122'000}));
     EXPECT_EQ(folded.steady[1], (Tally{2, 16'384, 162'000}));
-    folded.subtract(sample_visit(1));
-    folded.subtract(sample_visit(2));
+    FoldedTally written;
+    written.add(sample_visit(2));
+    folded.subtract(written);
+    EXPECT_EQ(folded, written);
+    folded.subtract(written);
     EXPECT_EQ(folded, FoldedTally());
 }
 

@@ -120,11 +120,11 @@ record::Record record_with_gap(Nanoseconds gap, const JobShape& shape = {}) {
 TEST(Report, TellsTheEventsOfAllJobsAndTheirLongestGaps) {
     const std::string text = render(blocks_of(std::vector{
         record_with_gap(kSecond, {.thread_number = 1}), record_with_gap(2 * kSecond, {.thread_number = 2})}));
-    EXPECT_THAT(text, HasSubstr("14:13:20.000Z  +2.000s  a of job.1  lost: connection reset by peer; "
+    EXPECT_THAT(text, HasSubstr("14:13:20.000Z  +2.000s  a of job#1  lost: connection reset by peer; "
                                 "failover gap 1.00s, 8 requeued\n"
-                                "14:13:20.000Z  +2.000s  a of job.2  lost: connection reset by peer; "
+                                "14:13:20.000Z  +2.000s  a of job#2  lost: connection reset by peer; "
                                 "failover gap 2.00s, 8 requeued\n"
-                                "longest gaps 2.00s (a of job.2), 1.00s (a of job.1); "
+                                "longest gaps 2.00s (a of job#2), 1.00s (a of job#1); "
                                 "longest response time 100µs\n"));
 }
 
@@ -133,8 +133,8 @@ TEST(Report, NamesTheServerOfAnEventWhereJobsOfSeveralAreToldTogether) {
                                                           record_with_gap(kSecond, {.server_port = 8802})}));
     EXPECT_THAT(text, HasSubstr("  +2.000s  a  lost: connection reset by peer; "))
         << "in a server's own block";
-    EXPECT_THAT(text, HasSubstr("  +2.000s  a of job.1 on h1,8801  lost: connection reset by peer"));
-    EXPECT_THAT(text, HasSubstr("  +2.000s  a of job.1 on h1,8802  lost: connection reset by peer"));
+    EXPECT_THAT(text, HasSubstr("  +2.000s  a of job#1 on h1,8801  lost: connection reset by peer"));
+    EXPECT_THAT(text, HasSubstr("  +2.000s  a of job#1 on h1,8802  lost: connection reset by peer"));
 }
 
 TEST(Report, LaysTheEventsOfRepeatsOneAfterTheOther) {
