@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "live/process.h"
+#include "small_file_system.h"
 #include "temporary_directory.h"
 
 namespace mpath::live {
@@ -33,25 +33,6 @@ JobDescription description(std::uint32_t number, std::size_t paths = 2) {
     }
     return job;
 }
-
-/// A file system of one megabyte over a directory, as a full /dev/shm.
-class SmallFileSystem {
-public:
-    explicit SmallFileSystem(std::string where)
-        : where_(std::move(where)), mounted_(::mount("none", where_.c_str(), "tmpfs", 0, "size=1m") == 0) {}
-    SmallFileSystem(const SmallFileSystem&) = delete;
-    SmallFileSystem& operator=(const SmallFileSystem&) = delete;
-    ~SmallFileSystem() {
-        if (mounted_) {
-            ::umount2(where_.c_str(), MNT_DETACH);
-        }
-    }
-    [[nodiscard]] bool mounted() const { return mounted_; }
-
-private:
-    std::string where_;
-    bool mounted_;
-};
 
 /// Runs `body` in a forked child; its exit status, or -1 when a signal ended it.
 template <typename Body>
@@ -137,18 +118,19 @@ TEST(ControlBlock, KeepsCountersOfPathsAndSettingsApart) {
     const TemporaryDirectory directory;
     auto block = ControlBlock::create(directory.path());
     JobDescription job = description(1, 3);
-    job.setting_count = 2;
+    job.settings = {{"numa", "numa"}, {"latency", "latency"}};
+    job.steered = true;
     JobSlot& slot = **block->add_job(job);
     std::uint64_t next = 1;
     for (std::size_t path = 0; path < 3; ++path) {
-        for (std::size_t setting = 0; setting < 2; ++setting) {
+        for (std::size_t setting = 0; setting < 3; ++setting) {
             slot.operations(path, setting).of(Operation::flush).add(next++, 0);
         }
         slot.path(path).counters.requeues.add(path + 10);
     }
     next = 1;
     for (std::size_t path = 0; path < 3; ++path) {
-        for (std::size_t setting = 0; setting < 2; ++setting) {
+        for (std::size_t setting = 0; setting < 3; ++setting) {
             EXPECT_EQ(slot.operations(path, setting).of(Operation::flush).moments.snapshot().sum, next++);
         }
         EXPECT_EQ(slot.path(path).counters.requeues.get(), path + 10);
