@@ -15,10 +15,13 @@ struct Command {
 
 // One function a subcommand, each in its own file; main.cc lists them.
 Command add_discover(CLI::App& parent);
+Command add_path(CLI::App& parent);
 Command add_paths(CLI::App& parent);
+Command add_policy(CLI::App& parent);
 Command add_run(CLI::App& parent);
 Command add_target(CLI::App& parent);
 Command add_target_ctl(CLI::App& parent);
+Command add_top(CLI::App& parent);
 
 /// Says `fio-mpath: SENTENCE` on stderr and gives the exit status of a refusal.
 int complain(const std::string& sentence);
