@@ -398,6 +398,7 @@ Result<void> Job::start_record(const std::vector<std::optional<nvme::ControllerF
         associations += facts[i] ? 1 : 0;
     }
     conditions.associations = associations;
+    conditions.steering = steering_conditions();
     auto recorder = Recorder::create(clock_, *options_.log_prefix, *slot_, std::move(conditions),
                                      std::move(sockets_), options_.fault_log);
     if (!recorder) {

@@ -60,7 +60,9 @@ private:
     Result<void> plan_steering();
     Result<void> add_slot(const std::vector<Result<nvme::ControllerFacts>>& facts);
     void describe_steering(live::JobDescription& description) const;
+    [[nodiscard]] std::vector<live::JobSlot*> steered_together() const;
     [[nodiscard]] std::optional<SteerPlan> steer_plan() const;
+    [[nodiscard]] std::optional<record::Steering> steering_conditions() const;
     void begin() noexcept;
     Result<void> attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate);
     void add_path(std::uint16_t index, Result<PathConnection> connection);

@@ -40,20 +40,37 @@ void Job::describe_steering(live::JobDescription& description) const {
     }
 }
 
-/// In the job: by now all others have been set up.
-std::optional<SteerPlan> Job::steer_plan() const {
-    if (!schedule_) {
-        return std::nullopt;
-    }
+/// In the job: by now all others have been set up. Those whose schedules have one clock and one seed.
+std::vector<live::JobSlot*> Job::steered_together() const {
     std::vector<live::JobSlot*> together;
     for (live::JobSlot* other : block_->slots()) {
         if (other->steered.get() != 0 && other->start_set == slot_->start_set) {
             together.push_back(other);
         }
     }
+    return together;
+}
+
+std::optional<SteerPlan> Job::steer_plan() const {
+    if (!schedule_) {
+        return std::nullopt;
+    }
+    const std::vector<live::JobSlot*> together = steered_together();
     SteerPlan plan{*schedule_, StartClock(*slot_, together)};
     plan.schedule.seed = together.front()->shuffle_seed.get();
     return plan;
+}
+
+std::optional<record::Steering> Job::steering_conditions() const {
+    if (!schedule_) {
+        return std::nullopt;
+    }
+    record::Steering steering{*options_.steer, std::string(to_string(options_.steer_order)),
+                              options_.steer_settle, std::nullopt};
+    if (options_.steer_order == multipath::SteerOrder::shuffle) {
+        steering.seed = steered_together().front()->shuffle_seed.get();
+    }
+    return steering;
 }
 
 void Job::begin() noexcept {

@@ -87,6 +87,18 @@ std::vector<std::size_t> pass(const SteerSchedule& schedule, std::uint64_t unit)
 
 } // namespace
 
+std::string_view to_string(SteerOrder order) {
+    switch (order) {
+    case SteerOrder::abba:
+        return "abba";
+    case SteerOrder::cycle:
+        return "cycle";
+    case SteerOrder::shuffle:
+        return "shuffle";
+    }
+    return "unknown";
+}
+
 std::string to_string(const Setting& setting, std::span<const std::string> path_names) {
     if (setting.paths == kEveryPath) {
         return setting.policy;

@@ -41,6 +41,8 @@ enum class SteerOrder : std::uint8_t {
     shuffle, ///< each pass in an order of its own
 };
 
+std::string_view to_string(SteerOrder order);
+
 /// One stop of a schedule. Times since the schedule's clock began.
 struct SteerStop {
     std::size_t setting = 0; ///< index into SteerSchedule::settings
