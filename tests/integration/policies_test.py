@@ -57,6 +57,33 @@ class Policies(PathOfAnIo):
     def test_queue_depth_of_one_goes_to_the_first_path(self):
         self.assertEqual({"a": IOS, "b": 0}, self.reads(self.target(), "--iopolicy=queue-depth", "--iodepth=1"))
 
+    def test_service_time_takes_turns_where_nothing_is_outstanding(self):
+        self.assertEqual({"a": IOS / 2, "b": IOS / 2},
+                         self.reads(self.target(), "--iopolicy=service-time", "--iodepth=1"))
+
+    def test_service_time_and_latency_prefer_the_fast_path(self):
+        for policy in ("service-time", "latency"):
+            with self.subTest(policy):
+                target = self.target(listeners=("name=a,delay=5ms", "name=b"))
+                counts = self.reads(target, f"--iopolicy={policy}", "--iodepth=8")
+                self.assertGreater(counts["b"], 2 * counts["a"])
+                self.assertGreater(counts["a"], 0)
+
+    def test_preferred_keeps_to_its_path_though_it_is_non_optimized(self):
+        target = self.target(listeners=("name=a", "name=b,ana=non-optimized"))
+        self.assertEqual({"a": 0, "b": IOS}, self.reads(target, "--iopolicy=preferred:b", "--iodepth=16"))
+
+    def test_preferred_goes_to_the_next_path_and_comes_back(self):
+        # At 1 ms an I/O and depth 4, the 300 ms are over long before the 1500 I/Os behind them are.
+        target = self.target(listeners=("name=a,delay=1ms", "name=b,delay=1ms"))
+        target.tell("after 500 reads for 300ms on b ana inaccessible")
+        run = self.measure("--rw=randread", "--bs=4k", f"--number_ios={IOS}", "--iodepth=4",
+                           "--iopolicy=preferred:b", paths=target.paths)
+        counts = {path: operations["read"] for path, operations in lab.ios(run.jobs[0]).items()}
+        self.assertEqual(IOS, sum(counts.values()))
+        self.assertGreater(counts["a"], 0)
+        self.assertGreater(counts["b"], 500)
+
 
 class States(PathOfAnIo):
     def test_unusable_paths_get_no_io(self):

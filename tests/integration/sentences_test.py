@@ -205,6 +205,11 @@ class Options(Refusal):
     def test_offloaded_submission(self):
         self.refused("can't be used with offloaded submit", "--io_submit_mode=offload", target=self.target())
 
+    def test_a_preferred_path_that_is_none_of_the_jobs(self):
+        uri = f"nvme+tcp://127.0.0.1:1/{lab.NQN}/1"
+        self.refused_by_us("iopolicy=preferred:c names none of the job's paths, which are a, b",
+                           "--iopolicy=preferred:c", paths=f"a={uri},b={uri}")
+
     def test_values_that_are_none(self):
         for option, words in (("--iopolicy=best", "round-robin.*(\n.*)*queue-depth(\n|.)*numa"),
                               ("--nr_io_queues=0", "nr_io_queues|min value"), ("--nr_io_queues=2000", "max value"),
