@@ -29,7 +29,11 @@ struct Load {
     bool write = false;
     bool header_digest = false;
     bool data_digest = false;
+    std::string steer; ///< empty: no schedule
 };
+
+/// What a schedule keeps apart after a switch: short, because runs are.
+constexpr Nanoseconds kSettle = 5 * kMillisecond;
 
 template <typename T>
 T value_or_die(Result<T> result) {
@@ -74,14 +78,29 @@ public:
         for (const std::string& path : load.paths) {
             description.paths.push_back({path, path});
         }
+        description.iopolicy = "round-robin";
+        std::optional<multipath::SteerSchedule> schedule;
+        if (!load.steer.empty()) {
+            schedule = value_or_die(multipath::parse_steer(load.steer, multipath::SteerOrder::abba, kSettle,
+                                                           {description.iopolicy}, load.paths));
+            description.steered = true;
+            for (const multipath::Setting& setting : schedule->settings) {
+                description.settings.push_back({setting.policy, setting.policy, setting.paths});
+            }
+        }
         live::JobSlot& slot = *value_or_die(block_.add_job(description));
         job::EngineOptions options;
         options.iodepth = load.depth;
+        options.steer_settle = kSettle;
+        if (schedule) {
+            options.steer.emplace(*schedule, job::StartClock(slot, {&slot}));
+        }
         engine_ = std::make_unique<job::IoEngine>(clock_, *reactor_, slot, news_, care_, terminate_, options,
                                                   value_or_die(multipath::make_io_policy("round-robin", {})));
         for (const std::string& path : load.paths) {
             add_path(path);
         }
+        engine_->begin();
         engine_->set_accounting(true);
     }
 
@@ -159,6 +178,7 @@ int main(int argc, char** argv) {
     app.add_option("--depth", load.depth, "how many outstanding")->check(CLI::Range(1, 1024));
     app.add_option("--block", load.block, "bytes of each")->check(CLI::Range(512, 16 << 20));
     app.add_flag("--write", load.write, "write instead of read");
+    app.add_option("--steer", load.steer, "a schedule, as the engine's option steer=");
     app.add_flag("--hdr-digest", load.header_digest);
     app.add_flag("--data-digest", load.data_digest);
     CLI11_PARSE(app, argc, argv);

@@ -130,6 +130,7 @@ void Steering::visit(std::uint64_t setting, VisitCause cause, Nanoseconds asked,
     }
     visit_ = &slot_.visits.begin();
     number_ = visit_->number.get();
+    open_ = 0;
     visit_->setting.set(setting);
     visit_->cause.set(static_cast<std::uint64_t>(cause));
     visit_->asked.set(asked);
@@ -144,7 +145,8 @@ void Steering::visit(std::uint64_t setting, VisitCause cause, Nanoseconds asked,
 }
 
 void Steering::end_visit(Nanoseconds now) noexcept {
-    visit_->ended.set(now);
+    visit_->open.set(open_);
+    visit_->ended.set_release(now);
     if (const Nanoseconds settled = visit_->settled.get(); settled != 0) {
         slot_.settings[setting_].steady_time.add(now - settled);
     }
@@ -152,7 +154,7 @@ void Steering::end_visit(Nanoseconds now) noexcept {
 
 /// I/Os of earlier visits are those that are outstanding and not of this one.
 void Steering::settle_if_drained(Nanoseconds now, std::uint32_t outstanding) noexcept {
-    if (now >= settle_at_ && !waits_for_clock_ && visit_->open.get() == outstanding) {
+    if (now >= settle_at_ && !waits_for_clock_ && open_ == outstanding) {
         settle_now(now);
     }
 }

@@ -48,7 +48,7 @@ public:
     void take(Request& request) noexcept {
         request.setting = counts_in_;
         request.visit = number_;
-        visit_->open.add();
+        ++open_;
         if (first_io_awaited_) {
             note_first_io(request.queued_at);
         }
@@ -56,7 +56,7 @@ public:
     /// The I/O has come back.
     void give_back(const Request& request) noexcept {
         if (request.visit == number_) {
-            visit_->open.subtract();
+            --open_;
         } else {
             give_back_to_earlier(request);
         }
@@ -102,6 +102,7 @@ private:
 
     live::VisitSlot* visit_ = nullptr;
     std::uint64_t number_ = 0;    ///< of the visit
+    std::uint32_t open_ = 0;      ///< I/Os submitted in it that have not come back
     std::uint64_t setting_ = 0;   ///< of the visit
     std::uint16_t counts_in_ = 0; ///< setting that new I/Os count in: the visit's, or the transition
     bool first_io_awaited_ = false;

@@ -33,8 +33,8 @@ struct VisitSlot {
     record::Word began;           ///< when the I/O thread went to it
     record::Word first_io;        ///< when its first I/O was dispatched
     record::Word settled;         ///< from then on it counts as steady
-    record::Word ended;
-    record::Counter open;         ///< I/Os submitted in it that have not come back
+    record::Word ended;           ///< release: `open` stands
+    record::Counter open;         ///< once it has ended: I/Os submitted in it that have not come back
     record::Counter disturbances; ///< path events that the job's I/O noticed
     VisitPart transition;         ///< of I/Os submitted before it had settled
     VisitPart steady;
