@@ -6,6 +6,8 @@ import lab
 
 RECORD = json.loads((lab.ROOT / "docs/record.schema.json").read_text())
 INTERVAL = RECORD["$defs"]["interval"]
+VISIT = RECORD["$defs"]["visit"]
+FOLDED = RECORD["$defs"]["folded"]
 
 _TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
           "null": type(None)}
