@@ -61,7 +61,7 @@ bool wait_for_run(TopWatch& watch, double seconds, const Clock& clock) {
     const auto patience = static_cast<Nanoseconds>(seconds * static_cast<double>(kSecond));
     const Nanoseconds begin = clock.now();
     for (;;) {
-        watch.look(clock.now(), clock.utc());
+        watch.find(clock.now(), clock.utc());
         if (watch.has_runs()) {
             return true;
         }

@@ -40,7 +40,7 @@ TopJob describe(const live::RunningBlock& block, const live::JobSlot& slot) {
 } // namespace
 
 void TopWatch::find_runs() {
-    std::erase_if(runs_, [](const auto& run) { return !run->block.owner_runs(); });
+    std::erase_if(runs_, [](const auto& run) { return !run->block.in_use(); });
     last_found_ = open_blocks(directory_, self_, choice_.run);
     for (live::RunningBlock& block : last_found_.blocks) {
         const bool known = std::any_of(runs_.begin(), runs_.end(), [&block](const auto& run) {
@@ -53,23 +53,25 @@ void TopWatch::find_runs() {
     last_found_.blocks.clear();
 }
 
-void TopWatch::find_jobs(Run& run, Nanoseconds now, Nanoseconds utc) const {
-    for (live::JobSlot* slot : run.block.jobs()) {
-        const bool known = std::any_of(run.jobs.begin(), run.jobs.end(),
-                                       [slot](const Watched& job) { return job.slot == slot; });
-        if (!known && is_meant(*slot, choice_.jobs)) {
-            run.jobs.push_back({slot, live::Sampler(*slot)});
-            run.jobs.back().sampler.sample(now, utc); // what it has done until now is not told
+void TopWatch::find(Nanoseconds now, Nanoseconds utc) {
+    find_runs();
+    for (const auto& run : runs_) {
+        for (live::JobSlot* slot : run->block.jobs()) {
+            const bool known = std::any_of(run->jobs.begin(), run->jobs.end(),
+                                           [slot](const Watched& job) { return job.slot == slot; });
+            if (!known && is_meant(*slot, choice_.jobs)) {
+                run->jobs.push_back({slot, live::Sampler(*slot)});
+                run->jobs.back().sampler.sample(now, utc); // what it has done until now is not told
+            }
         }
     }
 }
 
 TopView TopWatch::look(Nanoseconds now, Nanoseconds utc) {
-    find_runs();
+    find(now, utc);
     TopView view;
     view.utc = utc;
     for (const auto& run : runs_) {
-        find_jobs(*run, now, utc);
         for (Watched& watched : run->jobs) {
             TopJob job = describe(run->block, *watched.slot);
             job.interval = watched.sampler.sample(now, utc);

@@ -21,7 +21,9 @@ public:
     TopWatch(std::string directory, live::ProcessId self, JobChoice choice)
         : directory_(std::move(directory)), self_(self), choice_(std::move(choice)) {}
 
-    /// Numbers since the call before; of what was running at the first call, from then on.
+    /// Finds what runs. The numbers of the next look() are from here on.
+    void find(Nanoseconds now, Nanoseconds utc);
+    /// Numbers since the call before, or since a job that is new was found.
     TopView look(Nanoseconds now, Nanoseconds utc);
     /// Whether any fio was there at the last look.
     [[nodiscard]] bool has_runs() const { return !runs_.empty(); }
@@ -45,7 +47,6 @@ private:
     };
 
     void find_runs();
-    void find_jobs(Run& run, Nanoseconds now, Nanoseconds utc) const;
 
     std::string directory_;
     live::ProcessId self_;

@@ -123,8 +123,9 @@ RunningBlock::~RunningBlock() {
     }
 }
 
-bool RunningBlock::owner_runs() const {
-    return start_of(owner_.pid) == owner_.start;
+bool RunningBlock::in_use() const {
+    struct stat status {};
+    return ::fstat(fd_.get(), &status) == 0 && status.st_nlink > 0 && start_of(owner_.pid) == owner_.start;
 }
 
 std::vector<JobSlot*> RunningBlock::jobs() const {

@@ -58,7 +58,8 @@ public:
     ~RunningBlock();
 
     [[nodiscard]] const ProcessId& owner() const { return owner_; }
-    [[nodiscard]] bool owner_runs() const;
+    /// Its owner runs and has not removed it.
+    [[nodiscard]] bool in_use() const;
     /// All jobs that fio has set up until now, in its order. They stay where they are as long as the block.
     [[nodiscard]] std::vector<JobSlot*> jobs() const;
 

@@ -63,7 +63,7 @@ TEST_F(RunningBlockTest, IsFoundByTheNameOfItsFile) {
     EXPECT_EQ(block.file, block_.file());
     EXPECT_EQ(block.owner, self_);
     EXPECT_TRUE(block.ours);
-    EXPECT_TRUE(open().owner_runs());
+    EXPECT_TRUE(open().in_use());
 }
 
 TEST_F(RunningBlockTest, OfADeadOwnerOrAnotherContainerIsNotFound) {
@@ -107,7 +107,10 @@ TEST_F(RunningBlockTest, ThatIsJustBeingMadeIsForLater) {
 
 TEST_F(RunningBlockTest, ThatIsGoneSaysThatFioHasEnded) {
     const FoundBlock block = found();
+    const RunningBlock before = open();
+    EXPECT_TRUE(before.in_use());
     ::unlink(block.file.c_str());
+    EXPECT_FALSE(before.in_use());
     const auto opened = RunningBlock::open(block);
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().code, ENOENT);
