@@ -100,8 +100,8 @@ class Sums(Steered):
                 self.assertGreater(len(visits.lines), 5)
                 names = [setting["name"] for setting in record["results"]["settings"]]
                 self.assertEqual(["round-robin", "queue-depth"], names)
-                steering = {"schedule": "round-robin@200ms,queue-depth@300ms", "order": "abba", "settle_ns": SECOND // 20,
-                            "seed": None}
+                steering = {"schedule": "round-robin@200ms,queue-depth@300ms", "order": "abba",
+                            "settle_ns": SECOND // 20, "seed": None}
                 self.assertEqual(steering, record["conditions"]["steering"])
                 self.assertEqual("start", visits.lines[0]["cause"])
                 self.assertEqual({"schedule"}, {visit["cause"] for visit in visits.lines[1:]})
@@ -175,8 +175,8 @@ class Settings(Steered):
     def test_disturbed_visits_are_counted(self):
         target = self.target()
         target.tell("after 1000 reads on a ana inaccessible")
-        run = self.run_steered("--rw=randread", "--time_based", "--runtime=2", "--steer=round-robin@500ms,queue-depth@500ms",
-                               "--steer_settle=20ms", target=target)
+        run = self.run_steered("--rw=randread", "--time_based", "--runtime=2", "--steer_settle=20ms",
+                               "--steer=round-robin@500ms,queue-depth@500ms", target=target)
         record, visits = self.check(run, run.jobs[0])
         disturbed = [visit for visit in visits.lines if visit["disturbances"]]
         self.assertGreater(len(disturbed), 0)
@@ -208,8 +208,8 @@ class PathLog(Steered):
     def test_adds_up_and_is_in_the_order_of_time(self):
         target = self.target()
         target.tell("after 1000 reads on a ana inaccessible")
-        run = self.run_steered("--rw=randrw", "--time_based", "--runtime=2", "--steer=round-robin@300ms,queue-depth@300ms",
-                               "--steer_settle=20ms", "--mpath_interval=200ms", target=target)
+        run = self.run_steered("--rw=randrw", "--time_based", "--runtime=2", "--steer_settle=20ms",
+                               "--steer=round-robin@300ms,queue-depth@300ms", "--mpath_interval=200ms", target=target)
         record = run.record()
         rows = self.rows(run)
         times = [float(row["time_ms"]) for row in rows]
