@@ -19,7 +19,7 @@ namespace mpath::live {
 namespace {
 
 /// Settings that commands from outside may add to those a job knows when it is set up.
-constexpr std::uint32_t kSpareSettings = 14;
+constexpr std::uint32_t kSpareSettings = 30;
 constexpr std::size_t kSlotAlignment = 4096;
 
 static_assert(std::is_trivially_default_constructible_v<JobSlot> && std::is_trivially_copyable_v<JobSlot>);

@@ -24,7 +24,8 @@ inline constexpr std::uint64_t kMagic = 0x314B'4C42'5041'504D; ///< "MPAPBLK1" i
 inline constexpr std::uint32_t kLayoutVersion =
     3; ///< raised by every change of a struct in live/ or record/counters.h
 inline constexpr const char* kBlockDirectory = "/dev/shm";
-/// Addresses that a mapping of a block takes, not memory: room for some 8,000 paths of jobs with all their settings.
+/// Addresses that a mapping of a block takes, not memory: room for some 4,000 paths of jobs with all their
+/// settings.
 inline constexpr std::size_t kReservedBytes = std::size_t{8} << 30;
 
 /// First bytes of the file.
