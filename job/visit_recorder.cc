@@ -68,7 +68,7 @@ Result<void> VisitRecorder::write_those_before(std::uint64_t number) {
 void VisitRecorder::look_who_is_done() {
     for (const std::uint64_t last = slot_.visits.last(); first_open_ < last; ++first_open_) {
         const live::VisitSlot* visit = slot_.visits.find(first_open_);
-        if (visit != nullptr && (visit->ended.get() == 0 || visit->open.get() != 0)) {
+        if (visit != nullptr && (visit->ended.get_acquire() == 0 || visit->open.get() != 0)) {
             return;
         }
     }
