@@ -170,6 +170,7 @@ private:
     net::Task<int> update_path_state();
     void set_path_state(PathState state);
     void state_unread(const Error& error);
+    void read_state_again(Nanoseconds pause);
     net::Task<int> look_at_namespace();
     void compare_namespace(const NamespaceLook& look);
     void lose_namespace(std::string cause);

@@ -15,6 +15,8 @@ constexpr Nanoseconds kAdminTimeout = 60 * kSecond;
 /// From a failed read of the ANA log to the next; doubled up to the second. The event that announced the
 /// change may be cleared by then, so that nothing else would have it read.
 constexpr Nanoseconds kFirstPause = kSecond;
+/// How often the state of a path of no use is looked at where there is no keep-alive timeout to go by.
+constexpr Nanoseconds kUnusableCheck = 5 * kSecond;
 constexpr Nanoseconds kLongestPause = 30 * kSecond;
 /// For a controller that does not say how long a transition may last (ANATT 0), though it must.
 constexpr std::uint32_t kTransitionSeconds = 10;
@@ -167,6 +169,9 @@ net::Task<int> Controller::update_path_state() {
     const PathState state = read ? *read : path_state_;
     const bool changed = state != path_state_;
     set_path_state(state);
+    if (read && !is_usable(state)) {
+        read_state_again(facts_.keep_alive_ms != 0 ? facts_.keep_alive_ms * kMillisecond : kUnusableCheck);
+    }
     // Whoever has asked meanwhile may know more than this answer: the read that follows is for them.
     if (changed || (asked && !wanted_.state_asked)) {
         listener_->on_path_state(state);
@@ -199,10 +204,16 @@ void Controller::state_unread(const Error& error) {
         listener_->on_event(fmt::format("{}; the path stays {}", error.text, to_string(path_state_)));
     }
     state_pause_ = state_pause_ == 0 ? kFirstPause : std::min(2 * state_pause_, kLongestPause);
+    read_state_again(state_pause_);
+}
+
+/// Also while nothing is wrong but that the path is of no use: I/O no longer tells how it is, and a target may
+/// have lost the event that says it is usable again.
+void Controller::read_state_again(Nanoseconds pause) {
     if (state_timer_) {
         reactor_.timers().cancel(*state_timer_);
     }
-    state_timer_ = reactor_.timers().add(reactor_.clock().now() + state_pause_, [this] {
+    state_timer_ = reactor_.timers().add(reactor_.clock().now() + pause, [this] {
         state_timer_.reset();
         wanted_.state = true;
         attend_soon();

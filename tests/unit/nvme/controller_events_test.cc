@@ -175,6 +175,18 @@ TEST_F(AnaUpdate, finds_a_change_on_request_that_made_no_event) {
     EXPECT_THAT(listener_.states, ElementsAre(PathState::inaccessible));
 }
 
+TEST_F(AnaUpdate, finds_out_without_an_event_that_a_path_is_usable_again) {
+    options_.keep_alive_ms = 500;
+    FakeController fake({});
+    start(fake);
+    run_a_little();
+    fake.change_ana(ana_log_bytes(2, {{1, 3, {1}}}));
+    ASSERT_TRUE(run_until([&] { return !listener_.states.empty(); }));
+    fake.set([](Data& d) { d.ana_log = ana_log_bytes(3, {{1, 1, {1}}}); });
+    ASSERT_TRUE(run_until([&] { return listener_.states.size() == 2; }));
+    EXPECT_THAT(listener_.states, ElementsAre(PathState::inaccessible, PathState::optimized));
+}
+
 TEST_F(AnaUpdate, answers_a_request_with_the_old_state_when_nothing_changed) {
     FakeController fake({});
     Controller& controller = start(fake);
