@@ -37,6 +37,7 @@ void Steering::begin(Nanoseconds now) noexcept {
         waits_for_clock_ = true;
         counts_in_ = kTransitionSetting;
         visit_->settled.set(0);
+        slot_.settings[kFirstSetting].visits.set(0);
     }
 }
 
@@ -115,10 +116,13 @@ bool Steering::go_to(std::uint64_t setting) noexcept {
     if (setting == kTransitionSetting || setting >= slot_.settings_named.get_acquire()) {
         return false;
     }
-    const live::SettingSlot& to = slot_.settings[setting];
+    live::SettingSlot& to = slot_.settings[setting];
     auto policy = multipath::make_io_policy(to.policy.get(), path_names_);
     if (!policy) {
         return false;
+    }
+    if (to.rules.get().empty()) {
+        to.rules.set((*policy)->semantics());
     }
     paths_.steer(std::move(*policy), to.paths.get());
     return true;
@@ -185,7 +189,10 @@ void Steering::reset(Nanoseconds now) noexcept {
         setting.visits.set(0);
         setting.disturbed_visits.set(0);
     }
-    slot_.settings[setting_].visits.set(1);
+    slot_.settings[setting_].visits.set(waits_for_clock_ ? 0 : 1);
+    if (visit_->first_io.get() != 0) {
+        visit_->first_io.set(now);
+    }
     if (visit_->settled.get() != 0) {
         visit_->settled.set(now);
     }

@@ -100,6 +100,7 @@ std::vector<record::SettingTime> copy_times(const JobSlot& job, const std::vecto
         time.name = names[setting];
         time.visits = slot.visits.get();
         time.disturbed_visits = slot.disturbed_visits.get();
+        time.rules = text_if_set(slot.rules.get());
         time.steady_time = slot.steady_time.get();
         if (!latest.empty() && latest.front().setting == time.name && latest.front().settled &&
             !latest.front().ended) {

@@ -159,6 +159,7 @@ struct SettingTime {
     std::uint32_t jobs = 0;      ///< of those side by side, how many had steady time in it
     std::uint64_t visits = 0;
     std::uint64_t disturbed_visits = 0; ///< of these, those with a path event
+    std::optional<std::string> rules{}; ///< whose semantics its policy has; empty: never visited
 
     /// What a rate over all jobs is to be divided by.
     [[nodiscard]] double seconds() const;
