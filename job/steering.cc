@@ -37,7 +37,6 @@ void Steering::begin(Nanoseconds now) noexcept {
         waits_for_clock_ = true;
         counts_in_ = kTransitionSetting;
         visit_->settled.set(0);
-        slot_.settings[kFirstSetting].visits.set(0);
     }
 }
 
@@ -189,7 +188,7 @@ void Steering::reset(Nanoseconds now) noexcept {
         setting.visits.set(0);
         setting.disturbed_visits.set(0);
     }
-    slot_.settings[setting_].visits.set(waits_for_clock_ ? 0 : 1);
+    slot_.settings[setting_].visits.set(1);
     if (visit_->first_io.get() != 0) {
         visit_->first_io.set(now);
     }
