@@ -17,7 +17,7 @@ import faults
 import lab
 import matrix
 
-ROWS = os.environ.get("MPATH_MATRIX", "1" if lab.SANITIZE else "140")
+ROWS = os.environ.get("MPATH_MATRIX", "1" if lab.SANITIZE else "100")
 SEED = int(os.environ.get("MPATH_SEED", random.SystemRandom().randrange(1 << 31)))
 FAULT = os.environ.get("MPATH_FAULT", "")
 AT_ONCE = 12
