@@ -2,7 +2,7 @@
 #include "multipath/steer_schedule.h"
 
 #include <algorithm>
-#include <bit>
+#include <charconv>
 #include <numeric>
 
 #include <fmt/ranges.h>
@@ -38,12 +38,23 @@ std::uint64_t mask_of_all(std::size_t paths) {
     return paths >= kSettingPaths ? kEveryPath : (std::uint64_t{1} << paths) - 1;
 }
 
+/// By name or else by place; `path_names.size()` when there is none.
+std::size_t path_index(std::string_view name, std::span<const std::string> path_names) {
+    const auto found = std::find(path_names.begin(), path_names.end(), name);
+    if (found != path_names.end()) {
+        return static_cast<std::size_t>(found - path_names.begin());
+    }
+    std::size_t index = 0;
+    const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), index);
+    const bool is_place = fault == std::errc{} && end == name.data() + name.size();
+    return is_place ? std::min(index, path_names.size()) : path_names.size();
+}
+
 Result<std::uint64_t> parse_subset(std::string_view text, std::span<const std::string> path_names) {
     std::uint64_t mask = 0;
     for (const std::string_view name : split(text, '+')) {
-        const auto found = std::find(path_names.begin(), path_names.end(), name);
-        const auto index = static_cast<std::size_t>(found - path_names.begin());
-        if (found == path_names.end()) {
+        const std::size_t index = path_index(name, path_names);
+        if (index == path_names.size()) {
             return failure(EINVAL, "'{}' is not one of the job's paths; they are {}", name,
                            fmt::join(path_names, ", "));
         }

@@ -30,8 +30,9 @@ struct Setting {
 /// to choose and is not named.
 [[nodiscard]] std::string to_string(const Setting& setting, std::span<const std::string> path_names);
 
-/// The setting that `text` names: an iopolicy, `path:NAME[+NAME...]`, or both joined by '/'; a part that is
-/// missing is taken from `base`. EINVAL with what is wrong otherwise.
+/// The setting that `text` names: an iopolicy, `path:NAME[+NAME...]`, or both joined by '/', where a number
+/// that is no name is a path's place among the job's; a part that is missing is taken from `base`. EINVAL
+/// with what is wrong otherwise.
 [[nodiscard]] Result<Setting> parse_setting(std::string_view text, const Setting& base,
                                             std::span<const std::string> path_names);
 

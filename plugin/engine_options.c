@@ -107,7 +107,8 @@ struct fio_option engine_option_table[] = {
         .help =
             "Settings to visit in turn while the job runs: comma-separated SETTING@DURATION. A setting is an "
             "iopolicy, path:NAME[+NAME...], or both joined by '/'; what it does not name is taken from "
-            "iopolicy= and path=. Example: round-robin@10s,queue-depth@10s,path:a@10s. Jobs that start "
+            "iopolicy= and path=; NAME may also be a place among the job's paths, from 0. Example: "
+            "round-robin@10s,queue-depth@10s,path:a@10s. Jobs that start "
             "together switch together, from the end of the last ramp on. A command from outside (fio-mpath "
             "policy) suspends the schedule. Default: no schedule",
         OURS,

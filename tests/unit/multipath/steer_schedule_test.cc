@@ -45,6 +45,7 @@ TEST(Setting, IsAPolicyASubsetOfPathsOrBoth) {
         {"path:a+c", {"round-robin", 0b101}, "round-robin/path:a+c"},
         {"numa/path:a+c", {"numa", 0b101}, "numa/path:a+c"},
         {"path:c+a/numa", {"numa", 0b101}, "numa/path:a+c"},
+        {"path:1", {"round-robin", 0b010}, "path:b"},
         {"path:a+b+c", {"round-robin", kEveryPath}, "round-robin"},
         {"preferred:b", {"preferred:b", kEveryPath}, "preferred:b"},
     };
@@ -60,6 +61,7 @@ TEST(Setting, SaysWhatIsWrongWithIt) {
     const std::pair<const char*, const char*> table[] = {
         {"fastest", "iopolicy=fastest is not a policy"},
         {"path:d", "'d' is not one of the job's paths; they are a, b, c"},
+        {"path:3", "'3' is not one of the job's paths"},
         {"path:", "'' is not one of the job's paths"},
         {"numa/queue-depth", "names a policy twice"},
         {"path:a/path:b", "names paths twice"},
