@@ -53,9 +53,9 @@ private:
     void enter();
     void leave();
 
+    termios before_{}; // before has_keys_, which fills it
     bool has_keys_;
     bool entered_ = false;
-    termios before_{};
 };
 
 } // namespace mpath::cli

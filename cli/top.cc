@@ -119,7 +119,8 @@ int run_top(const TopWords& words) {
     if (words.json || words.once || !Terminal::usable()) {
         return print_lines(watch, words, *interval, clock);
     }
-    return TopSession(watch, *interval, clock).run() ? say_the_end() : 0;
+    const bool over = TopSession(watch, *interval, clock).run(); // and the terminal is as it was
+    return over ? say_the_end() : 0;
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 namespace mpath::cli {
 
 namespace {
@@ -65,6 +67,17 @@ void TopWatch::find(Nanoseconds now, Nanoseconds utc) {
             }
         }
     }
+}
+
+bool TopWatch::has_runs() const {
+    return std::any_of(runs_.begin(), runs_.end(),
+                       [this](const auto& run) { return choice_.jobs.empty() || !run->jobs.empty(); });
+}
+
+Error TopWatch::nothing() const {
+    return runs_.empty()
+               ? nothing_runs(last_found_, choice_.run)
+               : Error{ENOENT, fmt::format("no running fio has a job '{}'", fmt::join(choice_.jobs, "', '"))};
 }
 
 TopView TopWatch::look(Nanoseconds now, Nanoseconds utc) {

@@ -25,10 +25,10 @@ public:
     void find(Nanoseconds now, Nanoseconds utc);
     /// Numbers since the call before, or since a job that is new was found.
     TopView look(Nanoseconds now, Nanoseconds utc);
-    /// Whether any fio was there at the last look.
-    [[nodiscard]] bool has_runs() const { return !runs_.empty(); }
+    /// Whether any fio was there at the last look, with jobs that are meant.
+    [[nodiscard]] bool has_runs() const;
     /// Why there is none.
-    [[nodiscard]] Error nothing() const { return nothing_runs(last_found_, choice_.run); }
+    [[nodiscard]] Error nothing() const;
 
     /// Asks the job of that place in the last view, or each of them. What can't be asked is told in `errors`.
     std::vector<Steering> ask(std::optional<std::size_t> index, const Order& order, const Clock& clock,

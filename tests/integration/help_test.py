@@ -63,17 +63,18 @@ class Command(lab.Case):
     def test_help_names_every_command(self):
         run = self.run_command("--help")
         self.assertEqual(0, run.returncode)
-        for command in ("target", "target-ctl", "discover", "paths", "run"):
+        for command in ("target", "target-ctl", "discover", "paths", "run", "policy", "path", "top"):
             self.assertRegex(run.stdout, f"(?m)^ *{command} ")
 
     def test_help_of_every_command_has_an_example(self):
-        for command in ("target", "target-ctl", "discover", "paths", "run"):
+        for command in ("target", "target-ctl", "discover", "paths", "run", "policy", "path", "top"):
             run = self.run_command(command, "--help")
             self.assertEqual(0, run.returncode)
             self.assertIn(f"fio-mpath {command} ", run.stdout)
 
     def test_unknown_words_are_refused(self):
-        for words in (["nosuch"], ["target", "--nosuch"], ["paths"], ["discover"], ["run"], ["run", "--nosuch"]):
+        for words in (["nosuch"], ["target", "--nosuch"], ["paths"], ["discover"], ["run"], ["run", "--nosuch"],
+                      ["policy"], ["policy", "--nosuch"], ["path"], ["path", "disable"], ["top", "--nosuch"]):
             with self.subTest(words):
                 run = self.run_command(*words)
                 self.assertNotEqual(0, run.returncode)

@@ -81,6 +81,10 @@ TEST_F(TopWatchTest, ShowsTheJobsThatAreMeant) {
     const TopView view = watch.look(kBegin, kSomeDay);
     ASSERT_EQ(view.jobs.size(), 1U);
     EXPECT_EQ(view.jobs[0].name, "rand");
+    TopWatch nobody(directory_.path(), live::this_process().value(), {{}, {"nosuch"}});
+    nobody.find(kBegin, kSomeDay);
+    EXPECT_FALSE(nobody.has_runs());
+    EXPECT_EQ(nobody.nothing().text, "no running fio has a job 'nosuch'");
 }
 
 TEST_F(TopWatchTest, TellsTheEndOfAJobOnce) {
