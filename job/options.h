@@ -25,7 +25,6 @@ struct Options {
     std::uint32_t min_paths = 1;
     std::string iopolicy = "round-robin";
     std::optional<std::string> steer;
-    multipath::SteerOrder steer_order = multipath::SteerOrder::abba;
     Nanoseconds steer_settle = 500 * kMillisecond;
     std::uint16_t nr_io_queues = 1;
     std::uint16_t queue_size = 128;
@@ -37,6 +36,7 @@ struct Options {
     std::optional<std::string> fault_log;
     net::SocketOptions socket{};
     nvme::PduOptions pdu{};
+    multipath::SteerOrder steer_order = multipath::SteerOrder::abba;
     bool busy_poll = false;
     bool write_zeroes = false;
     Nanoseconds interval = kSecond;
