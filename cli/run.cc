@@ -38,6 +38,7 @@ struct RunWords {
     std::vector<std::string> maps;
     std::vector<std::string> clients;
     std::string iopolicy;
+    std::string steer;
     std::string path;
     int nr_io_queues = 0;
     int queue_size = 0;
@@ -138,6 +139,7 @@ run::Wish wish_of(const RunWords& words, const std::string& engine, const run::F
     };
     add(!words.path.empty(), "path", words.path);
     add(!words.iopolicy.empty(), "iopolicy", words.iopolicy);
+    add(!words.steer.empty(), "steer", words.steer);
     add(words.nr_io_queues != 0, "nr_io_queues", std::to_string(words.nr_io_queues));
     add(words.queue_size != 0, "queue_size", std::to_string(words.queue_size));
     add(words.min_paths != 0, "min_paths", std::to_string(words.min_paths));
@@ -304,6 +306,9 @@ Command add_run(CLI::App& parent) {
     app->add_option("--iopolicy", words->iopolicy,
                     "round-robin, queue-depth, numa, service-time, latency or preferred:NAME")
         ->type_name("POLICY");
+    app->add_option("--steer", words->steer,
+                    "Settings to visit in turn in each job: round-robin@10s,queue-depth@10s,path:a@10s")
+        ->type_name("SCHEDULE");
     app->add_option("--path", words->path, "Which of the paths are used: names, indices, (non-)optimized")
         ->type_name("NAMES");
     app->add_option("--nr-io-queues", words->nr_io_queues, "I/O queues per path and job")

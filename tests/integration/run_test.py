@@ -105,6 +105,14 @@ class JobFiles(RunCase):
         self.assertEqual(0, run.returncode, str(run))
         self.assertRegex(self.report_of(run)[0][0], "^one: 1 path, numa")
 
+    def test_steered(self):
+        run = self.run_text("[one]\nioengine=libaio\nfilename=/dev/sdx\nrw=randread\nbs=4k\ntime_based\nruntime=2\n",
+                            "--steer=round-robin@700ms,path:b@700ms", paths=self.target().paths)
+        self.assertEqual(0, run.returncode, str(run))
+        title, report = self.report_of(run)
+        self.assertRegex(title[0], "^one: 2 paths, 2 settings")
+        self.assertRegex(report, r"setting path:b: \d+ visits?, ")
+
 
 class Refused(RunCase):
     def test_with_the_place_in_the_file(self):
