@@ -37,6 +37,7 @@ bool can_follow(const live::JobSlot& job) {
 std::optional<Error> unknown_job(const std::vector<live::RunningBlock>& blocks,
                                  const std::vector<std::string>& names) {
     std::vector<std::string> there;
+    there.reserve(blocks.size());
     for (const live::RunningBlock& block : blocks) {
         there.push_back(labels_of(block.jobs()));
     }
@@ -133,6 +134,7 @@ Result<RunningFio> choose_jobs(const std::string& directory, const live::Process
     }
     if (candidates.size() > 1) {
         std::vector<std::string> list;
+        list.reserve(candidates.size());
         for (const RunningFio& fio : candidates) {
             list.push_back(fmt::format("--run {} ({})", fio.pid(), labels_of(fio.jobs)));
         }

@@ -155,7 +155,7 @@ Json job_json(const TopView& view, const TopJob& job) {
 }
 
 constexpr std::array<std::size_t, 11> kWidths{12, 3, 13, 5, 5, 8, 6, 6, 5, 8, 6};
-constexpr std::size_t kFirstNumber = 4; ///< columns from here on are set to the right
+constexpr std::size_t kFirstNumberOfLine = 4; ///< columns from here on are set to the right
 
 std::string plain_line(const std::string& time, const std::string& run, const std::string& job,
                        const std::string& setting, const TopRow& row) {
@@ -163,8 +163,8 @@ std::string plain_line(const std::string& time, const std::string& run, const st
                        record::pad_right(job, 12) + ' ' + record::pad_right(setting, 20);
     for (std::size_t column = 0; column < row.size(); ++column) {
         line += ' ';
-        line += column < kFirstNumber ? record::pad_right(row[column], kWidths[column])
-                                      : record::pad_left(row[column], kWidths[column]);
+        line += column < kFirstNumberOfLine ? record::pad_right(row[column], kWidths[column])
+                                            : record::pad_left(row[column], kWidths[column]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     return line + '\n';

@@ -196,7 +196,7 @@ Nanoseconds SteerSchedule::unit_length() const {
 }
 
 SteerStop SteerSchedule::at(Nanoseconds time) const {
-    const Nanoseconds length = unit_length();
+    const Nanoseconds length = std::max<Nanoseconds>(unit_length(), 1); // no step lasts no time
     SteerStop stop;
     stop.unit = time / length;
     stop.begin = stop.unit * length;

@@ -49,7 +49,7 @@ Result<void> read_lines(const std::string& file, std::string_view format, const 
         if (json.is_discarded()) {
             return failure(EINVAL, "{} is no JSON", place);
         }
-        const Result<void> taken = line_number == 1 ? check_format(json, format, file) : take(json, place);
+        Result<void> taken = line_number == 1 ? check_format(json, format, file) : take(json, place);
         if (!taken) {
             return taken;
         }
