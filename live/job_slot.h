@@ -46,7 +46,7 @@ struct SettingSlot {
     record::Word paths;    ///< a bit for each of the first 64 paths of the job
 
     // The job's I/O thread alone:
-    FixedText<60> rules; ///< whose semantics the policy has; set at the first visit
+    FixedText<60> rules;              ///< whose semantics the policy has; set at the first visit
     record::Counter steady_time;      ///< nanoseconds of ended visits after they had settled
     record::Counter visits;           ///< that began
     record::Counter disturbed_visits; ///< of these, those with a path event

@@ -207,8 +207,8 @@ void Controller::state_unread(const Error& error) {
     read_state_again(state_pause_);
 }
 
-/// Also while nothing is wrong but that the path is of no use: I/O no longer tells how it is, and a target may
-/// have lost the event that says it is usable again.
+/// Also while nothing is wrong but that the path is of no use: I/O no longer tells how it is, and a target
+/// may have lost the event that says it is usable again.
 void Controller::read_state_again(Nanoseconds pause) {
     if (state_timer_) {
         reactor_.timers().cancel(*state_timer_);

@@ -182,7 +182,8 @@ void fields(Archive& field, Seen<Archive, Event> event) {
 template <typename Archive>
 void fields(Archive& field, Seen<Archive, SettingTime> setting) {
     field("name", setting.name, "policy and path subset");
-    field("rules", setting.rules, "whose semantics its policy has, and its scope; null if it was never visited");
+    field("rules", setting.rules,
+          "whose semantics its policy has, and its scope; null if it was never visited");
     field("steady_ns", setting.steady_time,
           "of its visits after they had settled; divide its counts by this");
     field("jobs", setting.jobs, "side by side, how many had steady time in it");

@@ -10,7 +10,6 @@
 namespace mpath::cli {
 namespace {
 
-
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
