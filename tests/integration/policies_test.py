@@ -64,7 +64,7 @@ class Policies(PathOfAnIo):
     def test_service_time_and_latency_prefer_the_fast_path(self):
         for policy in ("service-time", "latency"):
             with self.subTest(policy):
-                target = self.target(listeners=("name=a,delay=5ms", "name=b"))
+                target = self.target(listeners=("name=a,delay=50ms", "name=b"))
                 counts = self.reads(target, f"--iopolicy={policy}", "--iodepth=8")
                 self.assertGreater(counts["b"], 2 * counts["a"])
                 self.assertGreater(counts["a"], 0)
