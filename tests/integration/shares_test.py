@@ -49,11 +49,11 @@ class Shares(lab.Case):
                 self.assertGreater(counts[setting]["a"], 0)
 
         total = {setting: sum(paths.values()) for setting, paths in counts.items()}
-        for slow, factor, fast in (("numa", 1.3, "round-robin"), ("round-robin", 1.3, "queue-depth"),
-                                   ("round-robin", 1.3, "service-time"), ("queue-depth", 0.7, "latency"),
-                                   ("queue-depth", 1, PREFERRED)):
+        # What the fast ones make of it beside each other is a matter of the machine, and of who else uses it.
+        for slow, fast in (("numa", "round-robin"), ("round-robin", "queue-depth"), ("round-robin", "service-time"),
+                           ("round-robin", "latency"), ("round-robin", PREFERRED)):
             with self.subTest(slow=slow, fast=fast):
-                self.assertLess(factor * total[slow], total[fast], total)
+                self.assertLess(1.3 * total[slow], total[fast], total)
 
 
 if __name__ == "__main__":
