@@ -93,7 +93,7 @@ public:
         options.iodepth = load.depth;
         options.steer_settle = kSettle;
         if (schedule) {
-            options.steer.emplace(*schedule, job::StartClock(slot, {&slot}));
+            options.steer = job::SteerPlan{*schedule, job::StartClock(slot, {&slot})};
         }
         engine_ = std::make_unique<job::IoEngine>(clock_, *reactor_, slot, news_, care_, terminate_, options,
                                                   value_or_die(multipath::make_io_policy("round-robin", {})));

@@ -165,7 +165,7 @@ protected:
             ASSERT_TRUE(block_->add_job(description));
         }
         if (schedule != nullptr) {
-            options.steer.emplace(*schedule, StartClock(*slot_, block_->slots()));
+            options.steer = SteerPlan{*schedule, StartClock(*slot_, block_->slots())};
         }
         news_ = std::make_unique<PathNews>(paths);
         engine_ = std::make_unique<IoEngine>(clock_, reactor_, *slot_, *news_, care_, terminate_,
