@@ -246,7 +246,13 @@ class Killed(Steered):
                              "--runtime=60", "--steer=round-robin@50ms,queue-depth@50ms", "--steer_settle=10ms",
                              "--mpath_interval=100ms", paths=target.paths)
         file = fio.folder / "record_mpath.1.visits.jsonl"
-        lab.wait_until(lambda: file.exists() and file.read_text().count("\n") > 5, "some visits are written")
+
+        def steady_visits_are_written():
+            lines = file.read_text().splitlines(keepends=True)[1:] if file.exists() else []
+            whole = [json.loads(line) for line in lines if line.endswith("\n")]
+            return len(whole) > 5 and any(visit["steady"]["read"]["count"] for visit in whole)
+
+        lab.wait_until(steady_visits_are_written, "some visits that settled are written")
         for pid in lab.children_of(fio.pid):
             os.kill(pid, signal.SIGKILL)
         run = self.finish(fio)
