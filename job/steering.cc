@@ -62,7 +62,8 @@ bool Steering::hear(Nanoseconds now) noexcept {
     live::Mailbox& mailbox = slot_.mailbox;
     const std::uint64_t request = mailbox.requested.get_acquire();
     const std::uint64_t setting = mailbox.setting.get();
-    const Nanoseconds asked = mailbox.requested_at.get();
+    // It may have been laid down since the clock was read.
+    const Nanoseconds asked = std::min(mailbox.requested_at.get(), now);
     int refused = 0;
     bool moved = false;
     if (setting == live::kFollowSchedule) {

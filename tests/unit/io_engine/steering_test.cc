@@ -166,6 +166,17 @@ TEST_F(EngineSteering, FollowsARequestAtTheNextCallAndSaysSo) {
     EXPECT_GE(slot_->counters.switch_delay.moments.sum.get(), kMillisecond);
 }
 
+TEST_F(EngineSteering, ARequestThatIsNewerThanTheClockReadingTookNoTime) {
+    open(2);
+    engine_->set_accounting(true);
+    prepare_commands();
+    ask(2);
+    slot_->mailbox.requested_at.set(clock_.now() + 50);
+    do_io();
+    EXPECT_EQ(visit(2).asked.get(), visit(2).began.get());
+    EXPECT_EQ(slot_->counters.switch_delay.moments.snapshot().max, 0U);
+}
+
 TEST_F(EngineSteering, AcknowledgesWhileItWaitsForIo) {
     open(2);
     engine_->set_accounting(true);
