@@ -16,7 +16,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr std::size_t kFirstNumber = 4; ///< columns from here on are set to the right
+constexpr std::size_t kFirstRightColumn = 4; ///< columns from here on are set to the right
 constexpr std::size_t kMostEvents = 5;
 
 struct Body {
@@ -30,8 +30,8 @@ std::string table_line(const std::string& indent, const TopRow& row, const std::
     std::string line = indent;
     for (std::size_t column = 0; column < row.size(); ++column) {
         line += column == 0 ? "" : " ";
-        line += column < kFirstNumber ? record::pad_right(row[column], widths[column])
-                                      : record::pad_left(row[column], widths[column]);
+        line += column < kFirstRightColumn ? record::pad_right(row[column], widths[column])
+                                           : record::pad_left(row[column], widths[column]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     return line;
