@@ -2,7 +2,6 @@
 #include "cli/steering.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "live/setting_request.h"
+#include "live/snapshot.h"
 #include "multipath/io_policy.h"
 #include "multipath/steer_schedule.h"
 #include "record/units.h"
@@ -24,43 +24,24 @@ constexpr Nanoseconds kProcessInterval = 100 * kMillisecond;
 
 using Names = std::vector<std::string>;
 
-Names path_names(const live::JobSlot& job) {
-    Names names;
-    for (std::size_t index = 0; index < job.path_count; ++index) {
-        names.push_back(job.path(index).name.get());
-    }
-    return names;
-}
-
 std::string setting_name(const live::JobSlot& job, std::size_t index) {
     return job.settings[index].name.get();
 }
 
-std::optional<std::size_t> path_index(const Names& names, const std::string& word) {
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found != names.end()) {
-        return static_cast<std::size_t>(found - names.begin());
-    }
-    std::size_t index = 0;
-    const char* end = word.data() + word.size();
-    const auto [rest, error] = std::from_chars(word.data(), end, index);
-    return error == std::errc{} && rest == end && index < names.size() ? std::optional(index) : std::nullopt;
-}
-
-/// Bits of the paths that the order names. ENOENT with the first that the job does not use.
-Result<std::uint64_t> named_paths(const Names& names, const Order& order) {
-    std::uint64_t bits = 0;
+/// The paths that the order names. ENOENT with the first that the job does not use.
+Result<PathSubset> named_paths(const Names& names, const Order& order) {
+    PathSubset bits = 0;
     for (const std::string& word : order.paths) {
-        const auto index = path_index(names, word);
+        const auto index = find_path(word, names);
         if (!index) {
             return tl::unexpected<Error>(Error{ENOENT, word});
         }
-        if (names.size() > live::kSteeredPaths) {
+        if (names.size() > kSubsetPaths) {
             return failure(ENOTSUP,
                            "it has {} paths, and only of {} at most they can be enabled and disabled",
-                           names.size(), live::kSteeredPaths);
+                           names.size(), kSubsetPaths);
         }
-        bits |= std::uint64_t{1} << *index;
+        bits |= PathSubset{1} << *index;
     }
     return bits;
 }
@@ -76,7 +57,7 @@ std::string free_name(const live::JobSlot& job, const multipath::Setting& settin
 
 /// What the order makes of the setting the job was asked for last.
 Result<live::SettingWish> wish_of(const live::JobSlot& job, const Order& order) {
-    const Names names = path_names(job);
+    const Names names = live::path_names(job);
     const live::SettingSlot& latest = job.settings[live::latest_setting(job)];
     multipath::Setting setting{latest.policy.get(), latest.paths.get()};
     if (order.what == Order::What::policy) {
@@ -92,7 +73,7 @@ Result<live::SettingWish> wish_of(const live::JobSlot& job, const Order& order) 
         }
         setting.paths = order.what == Order::What::enable ? setting.paths | *bits : setting.paths & ~*bits;
     }
-    setting.paths = live::known_paths(job, setting.paths);
+    setting.paths = known_paths(setting.paths, job.path_count);
     if (setting.paths == 0) {
         return failure(EINVAL, "{} the last that it may use; enable another path first",
                        order.paths.size() == 1 ? fmt::format("path {} is", order.paths.front())
@@ -143,7 +124,7 @@ Result<Wishes> wishes_of(std::vector<Steering::Job>& jobs, const Order& order) {
             return failure_in(fmt::format("job {}", job.label), wish.error());
         } else if (order.jobs_named) {
             return failure(ENOENT, "job {}: it does not use a path '{}'; its paths are {}", job.label,
-                           wish.error().text, fmt::join(path_names(*job.slot), ", "));
+                           wish.error().text, fmt::join(live::path_names(*job.slot), ", "));
         } else {
             job.fate = Fate::left_alone;
             job.lacks = wish.error().text;
@@ -166,7 +147,7 @@ std::optional<Error> nobody_to_ask(const std::vector<Steering::Job>& jobs, const
         }
         return Error{ENOENT, fmt::format("no job uses a path '{}'; the paths of {} are {}",
                                          fmt::join(order.paths, "', '"), jobs.front().label,
-                                         fmt::join(path_names(*jobs.front().slot), ", "))};
+                                         fmt::join(live::path_names(*jobs.front().slot), ", "))};
     }
     std::string sentence = "there is nobody to ask";
     for (const Steering::Job& job : jobs) {

@@ -28,13 +28,13 @@ TopJob describe(const live::RunningBlock& block, const live::JobSlot& slot) {
         }
     }
     job.asked = slot.mailbox.requested.get() != slot.mailbox.acknowledged.get();
-    const std::uint64_t enabled = setting.paths.get();
+    const PathSubset enabled = setting.paths.get();
     for (std::size_t index = 0; index < slot.path_count; ++index) {
         const live::PathSlot& path = slot.path(index);
         const auto state = path.state.get();
-        job.paths.push_back(
-            {path.name.get(), state ? std::optional(static_cast<PathState>(*state)) : std::nullopt,
-             enabled == live::kAllPaths || (index < live::kSteeredPaths && (enabled >> index & 1) != 0)});
+        job.paths.push_back({path.name.get(),
+                             state ? std::optional(static_cast<PathState>(*state)) : std::nullopt,
+                             contains(enabled, index)});
     }
     return job;
 }

@@ -34,14 +34,6 @@ bool all_zero(const std::byte* data, std::size_t length) noexcept {
            (length <= sizeof first || std::memcmp(data, data + sizeof first, length - sizeof first) == 0);
 }
 
-std::vector<std::string> path_names(const live::JobSlot& slot) {
-    std::vector<std::string> names;
-    for (std::size_t index = 0; index < slot.path_count; ++index) {
-        names.push_back(slot.path(index).name.get());
-    }
-    return names;
-}
-
 /// Everything in `counters` is made of record::Word; zero bytes are their beginning.
 template <typename Counters>
 void clear(Counters& counters) noexcept {
@@ -60,9 +52,9 @@ IoEngine::IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slo
                    std::unique_ptr<multipath::IoPolicy> policy)
     : clock_(clock), reactor_(reactor), slot_(slot), news_(news), care_(care), terminate_(terminate),
       paths_(std::move(policy), *this, options.retry),
-      steering_(slot, paths_, path_names(slot), options.steer_settle, std::move(options.steer)),
-      gaps_(slot.events), requests_(options.iodepth), most_time_(options.most_time),
-      interval_(options.interval), io_timeout_(options.io_timeout) {
+      steering_(slot, paths_, options.steer_settle, std::move(options.steer)), gaps_(slot.events),
+      requests_(options.iodepth), most_time_(options.most_time), interval_(options.interval),
+      io_timeout_(options.io_timeout) {
     events_.reserve(options.iodepth);
     for (std::uint32_t i = 0; i < options.iodepth; ++i) {
         requests_[i].index = i;

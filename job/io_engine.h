@@ -29,7 +29,7 @@ struct EngineOptions {
     /// For how long fio wants to do I/O: it looks at the time only between I/Os. 0: not known.
     Nanoseconds most_time = 0;
     multipath::RetryRules retry{};
-    Nanoseconds steer_settle = kDefaultSettle;
+    Nanoseconds steer_settle = multipath::kDefaultSettle;
     std::optional<SteerPlan> steer{}; ///< nothing: only requests from outside steer
 };
 

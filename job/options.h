@@ -25,7 +25,7 @@ struct Options {
     std::uint32_t min_paths = 1;
     std::string iopolicy = "round-robin";
     std::optional<std::string> steer;
-    Nanoseconds steer_settle = 500 * kMillisecond;
+    Nanoseconds steer_settle = multipath::kDefaultSettle;
     std::uint16_t nr_io_queues = 1;
     std::uint16_t queue_size = 128;
     std::uint32_t keep_alive_seconds = 5;

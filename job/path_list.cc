@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <numeric>
 #include <optional>
 #include <utility>
+
+#include <fmt/ranges.h>
+
+#include "base/words.h"
+#include "path/path_subset.h"
 
 namespace mpath::job {
 
@@ -21,27 +25,6 @@ bool is_letter(char c) {
 
 bool is_digit(char c) {
     return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t";
-    const std::size_t first = text.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::vector<std::string_view> split_at_commas(std::string_view text) {
-    std::vector<std::string_view> parts;
-    while (true) {
-        const std::size_t comma = text.find(',');
-        parts.push_back(trimmed(text.substr(0, comma)));
-        if (comma == std::string_view::npos) {
-            return parts;
-        }
-        text.remove_prefix(comma + 1);
-    }
 }
 
 /// The name before a '=', which can only stand before the first ':' or '/': the rest may contain it.
@@ -114,25 +97,13 @@ Result<PathSpec> parse_entry(std::string_view entry, std::size_t index) {
     return PathSpec{name ? std::string(*name) : fmt::format("p{}", index), std::move(*uri)};
 }
 
-std::string names_of(std::span<const PathSpec> list) {
-    std::string names;
+std::vector<std::string> names_of(std::span<const PathSpec> list) {
+    std::vector<std::string> names;
+    names.reserve(list.size());
     for (const PathSpec& path : list) {
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", path.name);
+        names.push_back(path.name);
     }
     return names;
-}
-
-/// The index that `word` is or names.
-std::optional<std::uint16_t> find_path(std::string_view word, std::span<const PathSpec> list) {
-    if (!word.empty() && std::all_of(word.begin(), word.end(), is_digit)) {
-        std::uint16_t index = 0;
-        const auto [stop, problem] = std::from_chars(word.data(), word.data() + word.size(), index);
-        return problem == std::errc() && index < list.size() ? std::optional(index) : std::nullopt;
-    }
-    const auto found =
-        std::find_if(list.begin(), list.end(), [&](const PathSpec& path) { return path.name == word; });
-    return found == list.end() ? std::nullopt
-                               : std::optional(static_cast<std::uint16_t>(found - list.begin()));
 }
 
 PathSelection all_of(std::span<const PathSpec> list, multipath::StateFilter filter) {
@@ -150,29 +121,32 @@ Result<std::vector<PathSpec>> parse_path_list(std::string_view text) {
         return failure(EINVAL,
                        "paths= names no path; write paths=[name=]nvme+tcp://host[:port]/subnqn/nsid,…");
     }
-    const auto entries = split_at_commas(text);
+    const auto entries = split(text, ',');
     if (entries.size() > kMaxPaths) {
         return failure(EINVAL, "paths= lists {} paths, at most {} are possible", entries.size(), kMaxPaths);
     }
     std::vector<PathSpec> list;
+    std::vector<std::string> names;
     for (const std::string_view entry : entries) {
         const std::size_t number = list.size() + 1;
         auto path = parse_entry(entry, list.size());
         if (!path) {
             return failure_in(fmt::format("paths= entry {}", number), path.error());
         }
-        const auto same = find_path(path->name, list);
+        const auto same = find_path(path->name, names);
         if (same) {
             return failure(EINVAL, "paths= entry {}: the name {} is that of entry {} already", number,
                            path->name, *same + 1);
         }
+        names.push_back(path->name);
         list.push_back(std::move(*path));
     }
     return list;
 }
 
 Result<PathSelection> parse_path_selection(std::string_view text, std::span<const PathSpec> list) {
-    const auto words = split_at_commas(text);
+    const auto words = split(text, ',');
+    const std::vector<std::string> names = names_of(list);
     if (words.size() == 1) {
         const std::string_view word = words.front();
         if (word == "all") {
@@ -185,7 +159,7 @@ Result<PathSelection> parse_path_selection(std::string_view text, std::span<cons
             return all_of(list, multipath::StateFilter::non_optimized);
         }
         if (word.empty()) {
-            return failure(EINVAL, "path= names no path; paths= has {}", names_of(list));
+            return failure(EINVAL, "path= names no path; paths= has {}", fmt::join(names, ", "));
         }
     }
     PathSelection selection;
@@ -193,12 +167,12 @@ Result<PathSelection> parse_path_selection(std::string_view text, std::span<cons
         if (std::find(kReservedNames.begin(), kReservedNames.end(), word) != kReservedNames.end()) {
             return failure(EINVAL, "path={}: '{}' stands alone, not beside other paths", text, word);
         }
-        const auto index = find_path(word, list);
+        const auto index = find_path(word, names);
         if (!index) {
             return failure(EINVAL, "path={}: '{}' is no path; paths= has {} (indices 0 to {})", text, word,
-                           names_of(list), list.size() - 1);
+                           fmt::join(names, ", "), list.size() - 1);
         }
-        selection.indices.push_back(*index);
+        selection.indices.push_back(static_cast<std::uint16_t>(*index));
     }
     std::sort(selection.indices.begin(), selection.indices.end());
     const auto end = std::unique(selection.indices.begin(), selection.indices.end());

@@ -9,11 +9,7 @@
 namespace mpath::job {
 
 Result<PathRecorder> PathRecorder::create(const std::string& file, const live::JobSlot& slot) {
-    std::vector<std::string> names;
-    for (std::size_t index = 0; index < slot.path_count; ++index) {
-        names.push_back(slot.path(index).name.get());
-    }
-    auto writer = record::PathLogWriter::create(file, std::move(names));
+    auto writer = record::PathLogWriter::create(file, live::path_names(slot));
     if (!writer) {
         return tl::unexpected<Error>(writer.error());
     }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "live/snapshot.h"
 #include "multipath/io_policy.h"
 
 namespace mpath::job {
@@ -24,9 +25,9 @@ constexpr std::uint64_t slot_setting(std::size_t setting) {
 
 } // namespace
 
-Steering::Steering(live::JobSlot& slot, multipath::PathSet& paths, std::vector<std::string> path_names,
-                   Nanoseconds settle, std::optional<SteerPlan> plan)
-    : slot_(slot), paths_(paths), path_names_(std::move(path_names)), settle_(settle),
+Steering::Steering(live::JobSlot& slot, multipath::PathSet& paths, Nanoseconds settle,
+                   std::optional<SteerPlan> plan)
+    : slot_(slot), paths_(paths), path_names_(live::path_names(slot)), settle_(settle),
       plan_(std::move(plan)) {}
 
 void Steering::begin(Nanoseconds now) noexcept {
@@ -45,12 +46,13 @@ bool Steering::look(Nanoseconds now, std::uint32_t outstanding) noexcept {
     if (slot_.mailbox.requested.get_acquire() != heard_) {
         moved = hear(now);
     }
-    if (plan_ && !commanded_ && slot_.counters.measuring_since.get() != 0) {
+    const bool by_schedule = plan_ && !commanded_ && slot_.counters.measuring_since.get() != 0;
+    if (by_schedule) {
         moved = follow_schedule(now) || moved;
     }
     settle_if_drained(now, outstanding);
     due_ = settle_at_;
-    if (plan_ && !commanded_ && slot_.counters.measuring_since.get() != 0) {
+    if (by_schedule) {
         due_ = std::min(due_, waits_for_clock_ ? now + kClockChecks : plan_->clock.began(now) + stop_end_);
     }
     return moved;
@@ -98,13 +100,12 @@ bool Steering::follow_schedule(Nanoseconds now) noexcept {
         return false;
     }
     const multipath::SteerStop stop = plan_->schedule.at(std::max(now, began) - began);
-    stop_begin_ = stop.begin;
     stop_end_ = stop.end;
     const std::uint64_t setting = slot_setting(stop.setting);
     if (!go_to(setting)) {
         return false;
     }
-    visit(setting, VisitCause::schedule, began + stop_begin_, now);
+    visit(setting, VisitCause::schedule, began + stop.begin, now);
     visit_->unit.set(stop.unit);
     return true;
 }

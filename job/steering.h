@@ -17,9 +17,6 @@
 
 namespace mpath::job {
 
-/// At least this much after a switch is kept apart, unless steer_settle= says otherwise.
-inline constexpr Nanoseconds kDefaultSettle = 500 * kMillisecond;
-
 /// The schedule of a job, and the clock it runs on.
 struct SteerPlan {
     multipath::SteerSchedule schedule;
@@ -29,9 +26,9 @@ struct SteerPlan {
 class Steering {
 public:
     /// The settings of the plan's schedule are those of the slot, in its order (live::JobDescription). The
-    /// references outlive it. `path_names` in the order of the slot's paths.
-    Steering(live::JobSlot& slot, multipath::PathSet& paths, std::vector<std::string> path_names,
-             Nanoseconds settle, std::optional<SteerPlan> plan);
+    /// references outlive it.
+    Steering(live::JobSlot& slot, multipath::PathSet& paths, Nanoseconds settle,
+             std::optional<SteerPlan> plan);
 
     /// The first visit, before the first I/O.
     void begin(Nanoseconds now) noexcept;
@@ -108,8 +105,7 @@ private:
     bool first_io_awaited_ = false;
     bool waits_for_clock_ = false;
     Nanoseconds settle_at_ = multipath::kNever; ///< not before; kNever: it has settled
-    Nanoseconds stop_begin_ = 0;                ///< of the schedule's stop it is at, since its clock began
-    Nanoseconds stop_end_ = 0;
+    Nanoseconds stop_end_ = 0;                  ///< of the schedule's stop it is at, since its clock began
 };
 
 } // namespace mpath::job

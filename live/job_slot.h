@@ -18,6 +18,7 @@
 #include "live/fixed_text.h"
 #include "live/mailbox.h"
 #include "live/visit_log.h"
+#include "path/path_subset.h"
 #include "path/state.h"
 #include "record/counters.h"
 
@@ -43,7 +44,7 @@ struct PathSlot {
 struct SettingSlot {
     FixedText<124> name;   ///< "queue-depth", "path:a", "round-robin/path:a+b"
     FixedText<124> policy; ///< as iopolicy= takes it
-    record::Word paths;    ///< a bit for each of the first 64 paths of the job
+    record::Word paths;    ///< PathSubset
 
     // The job's I/O thread alone:
     FixedText<60> rules;              ///< whose semantics the policy has; set at the first visit
@@ -58,9 +59,6 @@ inline constexpr std::uint32_t kMaxSettings = 48;
 inline constexpr std::uint32_t kFirstSetting = 0;
 /// Not a setting: what is kept apart around a switch.
 inline constexpr std::uint32_t kTransitionSetting = 1;
-/// SettingSlot::paths of a setting that uses every path.
-inline constexpr std::uint64_t kAllPaths = ~std::uint64_t{0};
-inline constexpr std::size_t kSteeredPaths = 64;
 
 /// Where a job stands, as others see it.
 enum class JobPhase : std::uint8_t {
@@ -152,7 +150,7 @@ struct JobDescription {
     struct SettingName {
         std::string name;
         std::string policy;
-        std::uint64_t paths = kAllPaths;
+        PathSubset paths = kAllPaths;
     };
     /// Those of the schedule, the first one first; empty: the iopolicy on all paths is the only one.
     std::vector<SettingName> settings{};

@@ -9,19 +9,13 @@ std::size_t latest_setting(const JobSlot& job) {
     return waiting && asked < job.settings_named.get_acquire() ? asked : job.setting_in_force.get();
 }
 
-std::uint64_t known_paths(const JobSlot& job, std::uint64_t paths) {
-    const std::uint64_t all =
-        job.path_count >= kSteeredPaths ? kAllPaths : (std::uint64_t{1} << job.path_count) - 1;
-    return (paths & all) == all ? kAllPaths : paths & all;
-}
-
-std::optional<std::size_t> find_setting(const JobSlot& job, std::string_view policy, std::uint64_t paths) {
-    const std::uint64_t wanted = known_paths(job, paths);
+std::optional<std::size_t> find_setting(const JobSlot& job, std::string_view policy, PathSubset paths) {
+    const PathSubset wanted = known_paths(paths, job.path_count);
     const std::uint64_t named = job.settings_named.get_acquire();
     for (std::size_t index = 0; index < named; ++index) {
         const SettingSlot& setting = job.settings[index];
         if (index != kTransitionSetting && setting.policy.get() == policy &&
-            known_paths(job, setting.paths.get()) == wanted) {
+            known_paths(setting.paths.get(), job.path_count) == wanted) {
             return index;
         }
     }
@@ -57,7 +51,7 @@ std::size_t find_or_name_setting(JobSlot& job, const SettingWish& wish) {
     SettingSlot& setting = job.settings[index];
     setting.name.set(wish.name);
     setting.policy.set(wish.policy);
-    setting.paths.set(known_paths(job, wish.paths));
+    setting.paths.set(known_paths(wish.paths, job.path_count));
     job.settings_named.set_release(index + 1);
     return index;
 }

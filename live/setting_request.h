@@ -34,16 +34,13 @@ namespace mpath::live {
 /// The setting that a job was asked for last, whether it has followed or not; otherwise the one it is in.
 std::size_t latest_setting(const JobSlot& job);
 
-/// The bits of `paths` that mean a path of the job; all of them are kAllPaths.
-std::uint64_t known_paths(const JobSlot& job, std::uint64_t paths);
-
 /// One of the job's settings, when it has it already.
-std::optional<std::size_t> find_setting(const JobSlot& job, std::string_view policy, std::uint64_t paths);
+std::optional<std::size_t> find_setting(const JobSlot& job, std::string_view policy, PathSubset paths);
 
 struct SettingWish {
     std::string name; ///< as SettingSlot
     std::string policy;
-    std::uint64_t paths = kAllPaths;
+    PathSubset paths = kAllPaths;
 };
 
 /// Makes real memory of what the job will count in, the transition included, so that it can be asked for

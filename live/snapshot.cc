@@ -121,12 +121,19 @@ Nanoseconds last_activity(const JobSlot& job) {
 
 } // namespace
 
+std::vector<std::string> path_names(const JobSlot& job) {
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < job.path_count; ++index) {
+        names.push_back(job.path(index).name.get());
+    }
+    return names;
+}
+
 std::vector<std::string> setting_names(const JobSlot& job) {
     std::vector<std::string> names;
     const std::uint64_t named = job.settings_named.get_acquire();
     for (std::size_t setting = 0; setting < named; ++setting) {
-        names.push_back(setting == kTransitionSetting ? std::string(record::kTransition)
-                                                      : job.settings[setting].name.get());
+        names.push_back(job.settings[setting].name.get());
     }
     return names;
 }

@@ -16,6 +16,9 @@ namespace mpath::live {
 /// (running, or killed) `now` counts, but no later than its last activity when `now` is `kLastActivity`.
 record::JobReport snapshot(const JobSlot& job, Nanoseconds now);
 
+/// In the order of the slot's paths.
+std::vector<std::string> path_names(const JobSlot& job);
+
 /// Names of the settings that stand, by their index; the transition's is record::kTransition.
 std::vector<std::string> setting_names(const JobSlot& job);
 

@@ -63,10 +63,10 @@ void PathSet::set_policy(std::unique_ptr<IoPolicy> policy) {
     policy_hears_completions_ = policy_->hears_completions();
 }
 
-void PathSet::steer(std::unique_ptr<IoPolicy> policy, std::uint64_t paths) noexcept {
+void PathSet::steer(std::unique_ptr<IoPolicy> policy, PathSubset paths) noexcept {
     set_policy(std::move(policy));
     for (std::size_t index = 0; index < entries_.size(); ++index) {
-        entries_[index].enabled = paths == kEveryPath || (index < kSettingPaths && (paths >> index & 1) != 0);
+        entries_[index].enabled = contains(paths, index);
     }
     rebuild_candidates();
 }

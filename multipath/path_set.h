@@ -14,7 +14,7 @@
 #include "multipath/disposition.h"
 #include "multipath/io_policy.h"
 #include "multipath/path_view.h"
-#include "multipath/steer_schedule.h"
+#include "path/path_subset.h"
 #include "path/request.h"
 
 namespace mpath::multipath {
@@ -93,9 +93,9 @@ public:
     void set_write_hold(std::uint16_t index, Nanoseconds hold) noexcept { entries_[index].write_hold = hold; }
     void set_policy(std::unique_ptr<IoPolicy> policy);
     [[nodiscard]] const IoPolicy& policy() const noexcept { return *policy_; }
-    /// Both at once: another policy, on the paths whose bit is set (all others, and those beyond the first
-    /// 64, only with kEveryPath). For I/O that waits for a path, path_changed() must be called then.
-    void steer(std::unique_ptr<IoPolicy> policy, std::uint64_t paths) noexcept;
+    /// Both at once: another policy, and only these paths. For I/O that waits for a path, path_changed() must
+    /// be called then.
+    void steer(std::unique_ptr<IoPolicy> policy, PathSubset paths) noexcept;
     /// Lets the job use a path, or keeps new I/O away from it. Every path starts enabled.
     void enable(std::uint16_t index, bool enabled);
     [[nodiscard]] bool enabled(std::uint16_t index) const noexcept { return entries_[index].enabled; }

@@ -2,12 +2,12 @@
 #include "multipath/steer_schedule.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include <fmt/ranges.h>
 
 #include "base/duration.h"
+#include "base/words.h"
 #include "multipath/io_policy.h"
 
 namespace mpath::multipath {
@@ -18,53 +18,21 @@ constexpr std::string_view kPathPrefix = "path:";
 /// Settings of one schedule; a job keeps each of them apart on each path.
 constexpr std::size_t kMostSettings = 32;
 
-std::string_view trim(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    return first == std::string_view::npos ? std::string_view{}
-                                           : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        parts.push_back(trim(text.substr(begin, end - begin)));
-        begin = end + 1;
-    }
-    return parts;
-}
-
-std::uint64_t mask_of_all(std::size_t paths) {
-    return paths >= kSettingPaths ? kEveryPath : (std::uint64_t{1} << paths) - 1;
-}
-
-/// By name or else by place; `path_names.size()` when there is none.
-std::size_t path_index(std::string_view name, std::span<const std::string> path_names) {
-    const auto found = std::find(path_names.begin(), path_names.end(), name);
-    if (found != path_names.end()) {
-        return static_cast<std::size_t>(found - path_names.begin());
-    }
-    std::size_t index = 0;
-    const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), index);
-    const bool is_place = fault == std::errc{} && end == name.data() + name.size();
-    return is_place ? std::min(index, path_names.size()) : path_names.size();
-}
-
-Result<std::uint64_t> parse_subset(std::string_view text, std::span<const std::string> path_names) {
-    std::uint64_t mask = 0;
+Result<PathSubset> parse_subset(std::string_view text, std::span<const std::string> path_names) {
+    PathSubset subset = 0;
     for (const std::string_view name : split(text, '+')) {
-        const std::size_t index = path_index(name, path_names);
-        if (index == path_names.size()) {
+        const auto place = find_path(name, path_names);
+        if (!place) {
             return failure(EINVAL, "'{}' is not one of the job's paths; they are {}", name,
                            fmt::join(path_names, ", "));
         }
-        if (index >= kSettingPaths) {
+        if (*place >= kSubsetPaths) {
             return failure(EINVAL, "path {} is number {}, and only the first {} can be steered by name", name,
-                           index + 1, kSettingPaths);
+                           *place + 1, kSubsetPaths);
         }
-        mask |= std::uint64_t{1} << index;
+        subset |= PathSubset{1} << *place;
     }
-    return mask == mask_of_all(path_names.size()) ? kEveryPath : mask;
+    return known_paths(subset, path_names.size());
 }
 
 /// Bits that are the same everywhere for the same seed (splitmix64; S. Vigna's constants).
@@ -111,12 +79,12 @@ std::string_view to_string(SteerOrder order) {
 }
 
 std::string to_string(const Setting& setting, std::span<const std::string> path_names) {
-    if (setting.paths == kEveryPath) {
+    if (setting.paths == kAllPaths) {
         return setting.policy;
     }
     std::vector<std::string_view> names;
-    for (std::size_t index = 0; index < std::min(path_names.size(), kSettingPaths); ++index) {
-        if ((setting.paths >> index & 1) != 0) {
+    for (std::size_t index = 0; index < path_names.size(); ++index) {
+        if (contains(setting.paths, index)) {
             names.push_back(path_names[index]);
         }
     }
@@ -135,11 +103,11 @@ Result<Setting> parse_setting(std::string_view text, const Setting& base,
             return failure(EINVAL, "'{}' names {} twice", text, names_paths ? "paths" : "a policy");
         }
         if (names_paths) {
-            auto mask = parse_subset(part.substr(kPathPrefix.size()), path_names);
-            if (!mask) {
-                return tl::unexpected<Error>(mask.error());
+            auto subset = parse_subset(part.substr(kPathPrefix.size()), path_names);
+            if (!subset) {
+                return tl::unexpected<Error>(subset.error());
             }
-            setting.paths = *mask;
+            setting.paths = *subset;
         } else if (auto policy = make_io_policy(part, path_names); policy) {
             setting.policy = part;
         } else {
@@ -159,11 +127,11 @@ Result<SteerSchedule> parse_steer(std::string_view text, SteerOrder order, Nanos
             return failure(EINVAL, "steer={}: '{}' is not SETTING@DURATION, such as queue-depth@10s", text,
                            step);
         }
-        auto setting = parse_setting(trim(step.substr(0, at)), base, path_names);
+        auto setting = parse_setting(trimmed(step.substr(0, at)), base, path_names);
         if (!setting) {
             return failure(setting.error().code, "steer={}: {}", text, setting.error().text);
         }
-        const auto duration = parse_duration(trim(step.substr(at + 1)));
+        const auto duration = parse_duration(trimmed(step.substr(at + 1)));
         if (!duration) {
             return failure(EINVAL, "steer={}: {}", text, duration.error().text);
         }

@@ -11,17 +11,14 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "path/path_subset.h"
 
 namespace mpath::multipath {
 
-/// Paths that a setting can tell apart: as many as a word has bits.
-inline constexpr std::size_t kSettingPaths = 64;
-inline constexpr std::uint64_t kEveryPath = ~std::uint64_t{0};
-
 /// What steering can choose: an iopolicy and the paths it may pick from.
 struct Setting {
-    std::string policy;               ///< as iopolicy= takes it
-    std::uint64_t paths = kEveryPath; ///< a bit for each path of the job; kEveryPath: all
+    std::string policy; ///< as iopolicy= takes it
+    PathSubset paths = kAllPaths;
 
     bool operator==(const Setting&) const = default;
 };
@@ -35,6 +32,9 @@ struct Setting {
 /// with what is wrong otherwise.
 [[nodiscard]] Result<Setting> parse_setting(std::string_view text, const Setting& base,
                                             std::span<const std::string> path_names);
+
+/// At least this much after a switch is kept apart, unless steer_settle= says otherwise.
+inline constexpr Nanoseconds kDefaultSettle = 500 * kMillisecond;
 
 enum class SteerOrder : std::uint8_t {
     abba,    ///< forwards, backwards, forwards ...

@@ -194,7 +194,7 @@ TEST_F(SteeringTest, ARefusalAndAnotherCommandInBetweenAreTold) {
 
 TEST_F(SteeringTest, PathsBeyondAWordCanNotBeToldApart) {
     std::vector<std::string> paths;
-    for (std::size_t i = 0; i < live::kSteeredPaths + 1; ++i) {
+    for (std::size_t i = 0; i < kSubsetPaths + 1; ++i) {
         paths.push_back("p" + std::to_string(i));
     }
     add_running(job_with("wide", 1, paths));

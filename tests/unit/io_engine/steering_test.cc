@@ -12,8 +12,8 @@ constexpr auto kRead = static_cast<std::size_t>(Operation::read);
 constexpr Nanoseconds kVisit = 10 * kSecond;
 
 multipath::SteerSchedule two_policies() {
-    return *multipath::parse_steer("round-robin@10s,numa@10s", multipath::SteerOrder::cycle, kDefaultSettle,
-                                   {"round-robin"}, {});
+    return *multipath::parse_steer("round-robin@10s,numa@10s", multipath::SteerOrder::cycle,
+                                   multipath::kDefaultSettle, {"round-robin"}, {});
 }
 
 class EngineSteering : public IoEngineTest {
@@ -26,7 +26,7 @@ protected:
     void prepare_commands() {
         slot_->settings[2].name.set("numa");
         slot_->settings[2].policy.set("numa");
-        slot_->settings[2].paths.set(live::kAllPaths);
+        slot_->settings[2].paths.set(kAllPaths);
         slot_->settings_named.set_release(3);
         slot_->transition_kept.set(1);
     }
@@ -138,7 +138,7 @@ TEST_F(EngineSteering, ATransitionLastsUntilEarlierIoIsBackAndItsTimeIsOver) {
     clock_.advance(kVisit);
     queue(2);
     const std::uint64_t number = slot_->visits.last();
-    clock_.advance(2 * kDefaultSettle);
+    clock_.advance(2 * multipath::kDefaultSettle);
     queue(3);
     EXPECT_EQ(visit(number).settled.get(), 0U) << "I/O of the visit before is outstanding";
     finish(3);

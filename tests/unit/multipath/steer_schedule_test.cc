@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 const std::vector<std::string> kPaths{"a", "b", "c"};
-const Setting kBase{"round-robin", kEveryPath};
+const Setting kBase{"round-robin", kAllPaths};
 
 Result<SteerSchedule> parse(std::string_view text, SteerOrder order = SteerOrder::abba) {
     return parse_steer(text, order, 100 * kMillisecond, kBase, kPaths);
@@ -40,14 +40,14 @@ TEST(Setting, IsAPolicyASubsetOfPathsOrBoth) {
         Setting setting;
         const char* name;
     } table[] = {
-        {"queue-depth", {"queue-depth", kEveryPath}, "queue-depth"},
+        {"queue-depth", {"queue-depth", kAllPaths}, "queue-depth"},
         {"path:b", {"round-robin", 0b010}, "path:b"},
         {"path:a+c", {"round-robin", 0b101}, "round-robin/path:a+c"},
         {"numa/path:a+c", {"numa", 0b101}, "numa/path:a+c"},
         {"path:c+a/numa", {"numa", 0b101}, "numa/path:a+c"},
         {"path:1", {"round-robin", 0b010}, "path:b"},
-        {"path:a+b+c", {"round-robin", kEveryPath}, "round-robin"},
-        {"preferred:b", {"preferred:b", kEveryPath}, "preferred:b"},
+        {"path:a+b+c", {"round-robin", kAllPaths}, "round-robin"},
+        {"preferred:b", {"preferred:b", kAllPaths}, "preferred:b"},
     };
     for (const auto& row : table) {
         const auto setting = parse_setting(row.text, kBase, kPaths);
