@@ -12,7 +12,6 @@
 
 #include "job/io_engine.h"
 #include "live/control_block.h"
-#include "multipath/io_policy.h"
 #include "net/async.h"
 #include "nvme/controller.h"
 #include "nvme/io_path.h"
@@ -95,8 +94,8 @@ public:
         if (schedule) {
             options.steer = job::SteerPlan{*schedule, job::StartClock(slot, {&slot})};
         }
-        engine_ = std::make_unique<job::IoEngine>(clock_, *reactor_, slot, news_, care_, terminate_, options,
-                                                  value_or_die(multipath::make_io_policy("round-robin", {})));
+        engine_ = std::make_unique<job::IoEngine>(clock_, *reactor_, slot, news_, care_, terminate_,
+                                                  std::move(options));
         for (const std::string& path : load.paths) {
             add_path(path);
         }

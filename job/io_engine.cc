@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "multipath/round_robin.h"
+
 namespace mpath::job {
 namespace {
 
@@ -48,10 +50,9 @@ void clear(Counters& counters) noexcept {
 } // namespace
 
 IoEngine::IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, PathNews& news,
-                   PathCare& care, const volatile bool& terminate, EngineOptions options,
-                   std::unique_ptr<multipath::IoPolicy> policy)
+                   PathCare& care, const volatile bool& terminate, EngineOptions options)
     : clock_(clock), reactor_(reactor), slot_(slot), news_(news), care_(care), terminate_(terminate),
-      paths_(std::move(policy), *this, options.retry),
+      paths_(std::make_unique<multipath::RoundRobin>(), *this, options.retry),
       steering_(slot, paths_, options.steer_settle, std::move(options.steer)), gaps_(slot.events),
       requests_(options.iodepth), most_time_(options.most_time), interval_(options.interval),
       io_timeout_(options.io_timeout) {

@@ -38,10 +38,10 @@ inline constexpr Nanoseconds kLongestSleep = 10 * kMillisecond;
 
 class IoEngine final : private PathListener, private multipath::RetryListener {
 public:
-    /// All references outlive the engine. `terminate` may be set by anybody at any time.
+    /// All references outlive the engine. `terminate` may be set by anybody at any time. The iopolicy is that
+    /// of the slot's first setting, from begin() on.
     IoEngine(const Clock& clock, net::Reactor& reactor, live::JobSlot& slot, PathNews& news, PathCare& care,
-             const volatile bool& terminate, EngineOptions options,
-             std::unique_ptr<multipath::IoPolicy> policy);
+             const volatile bool& terminate, EngineOptions options);
     ~IoEngine() override;
 
     /// For making a path: where it tells that it was lost, and where it pushes what it completes.

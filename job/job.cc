@@ -298,10 +298,6 @@ Result<void> Job::start(const volatile bool& terminate) {
 }
 
 Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate) {
-    auto policy = multipath::make_io_policy(options_.iopolicy, path_names_);
-    if (!policy) {
-        return tl::unexpected<Error>(policy.error());
-    }
     EngineOptions engine;
     engine.iodepth = fio_job_.iodepth;
     engine.interval = options_.interval;
@@ -312,7 +308,7 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
     engine.steer_settle = options_.steer_settle;
     engine.steer = steer_plan();
     engine_ = std::make_unique<IoEngine>(clock_, *reactor_, *slot_, keeper_->news(), care, terminate,
-                                         std::move(engine), std::move(*policy));
+                                         std::move(engine));
     engine_->paths().set_filter(filter_);
     std::vector<Error> errors;
     std::vector<std::optional<nvme::ControllerFacts>> facts;

@@ -7,29 +7,9 @@
 
 namespace mpath::job {
 
-/// What came before the end of the ramp is forgotten, and has no line either.
-Result<bool> VisitRecorder::has_something() {
-    const bool steered = slot_.steered.get() != 0 || slot_.visits.last() > 1;
-    if (slot_.counters.measuring_since.get() == 0 || !steered) {
-        return false;
-    }
-    if (!writer_) {
-        auto writer = record::VisitWriter::create(file_);
-        if (!writer) {
-            return tl::unexpected<Error>(writer.error());
-        }
-        writer_ = std::move(*writer);
-    }
-    return true;
-}
-
 Result<void> VisitRecorder::checkpoint() {
-    const auto something = has_something();
-    if (!something) {
-        return tl::unexpected<Error>(something.error());
-    }
-    if (!*something) {
-        return {};
+    if (auto made = make_writer(); !made || !writer_) {
+        return made;
     }
     auto written = write_those_before(first_open_);
     look_who_is_done();
@@ -37,18 +17,25 @@ Result<void> VisitRecorder::checkpoint() {
 }
 
 Result<void> VisitRecorder::finish() {
-    const auto something = has_something();
-    if (!something) {
-        return tl::unexpected<Error>(something.error());
-    }
-    if (!*something) {
-        return {};
+    if (auto made = make_writer(); !made || !writer_) {
+        return made;
     }
     if (auto written = write_those_before(std::numeric_limits<std::uint64_t>::max()); !written) {
         return written;
     }
     const record::FoldedTally rest = not_written();
     return rest == record::FoldedTally{} ? Result<void>{} : writer_->append(rest);
+}
+
+/// Once there is something to tell. What came before the end of the ramp is forgotten, and has no line
+/// either.
+Result<void> VisitRecorder::make_writer() {
+    const bool steered = slot_.steered.get() != 0 || slot_.visits.last() > 1;
+    if (writer_ || slot_.counters.measuring_since.get() == 0 || !steered) {
+        return {};
+    }
+    return record::VisitWriter::create(file_).map(
+        [this](record::VisitWriter writer) { writer_ = std::move(writer); });
 }
 
 Result<void> VisitRecorder::write_those_before(std::uint64_t number) {

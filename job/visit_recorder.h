@@ -28,7 +28,7 @@ public:
     }
 
 private:
-    Result<bool> has_something();
+    Result<void> make_writer();
     Result<void> write_those_before(std::uint64_t number);
     void look_who_is_done();
     [[nodiscard]] record::FoldedTally not_written() const;

@@ -7,10 +7,6 @@ namespace mpath::live {
 
 namespace {
 
-void clear(VisitPart& part) noexcept {
-    part = {};
-}
-
 void add(record::MomentCounters& into, const record::MomentCounters& from) noexcept {
     const record::Moments moments = from.snapshot();
     if (moments.count == 0) {
@@ -91,8 +87,8 @@ void VisitLog::forget() noexcept {
         if (slot.number.get() != latest) {
             slot = {};
         } else {
-            clear(slot.transition);
-            clear(slot.steady);
+            slot.transition = {};
+            slot.steady = {};
             slot.disturbances.set(0);
         }
     }

@@ -23,13 +23,4 @@ std::string_view to_string(EventKind kind) {
     return "unknown";
 }
 
-std::optional<EventKind> event_kind_from(std::string_view text) {
-    for (const EventKind kind : kEventKinds) {
-        if (to_string(kind) == text) {
-            return kind;
-        }
-    }
-    return std::nullopt;
-}
-
 } // namespace mpath::record

@@ -27,7 +27,6 @@ inline constexpr std::array kEventKinds{EventKind::connected,        EventKind::
                                         EventKind::namespace_changed};
 
 std::string_view to_string(EventKind kind);
-std::optional<EventKind> event_kind_from(std::string_view text);
 
 inline constexpr std::uint16_t kNoPath = 0xFFFF;
 

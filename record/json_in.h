@@ -102,32 +102,29 @@ inline void read_value(const Json& json, const std::string& place, std::string& 
     value = json.get<std::string>();
 }
 
-inline void read_value(const Json& json, const std::string& place, std::string& fault, EventKind& value) {
-    const auto kind = json.is_string() ? event_kind_from(json.get<std::string>()) : std::nullopt;
-    if (!kind) {
-        fault = fmt::format("{} is no kind of event", place);
-        return;
-    }
-    value = *kind;
-}
-
-inline void read_value(const Json& json, const std::string& place, std::string& fault, VisitCause& value) {
-    const auto cause = json.is_string() ? visit_cause_from(json.get<std::string>()) : std::nullopt;
-    if (!cause) {
-        fault = fmt::format("{} is no cause of a visit", place);
-        return;
-    }
-    value = *cause;
-}
-
-inline void read_value(const Json& json, const std::string& place, std::string& fault, PathState& value) {
-    for (const PathState state : kPathStates) {
-        if (json.is_string() && json.get<std::string>() == to_string(state)) {
-            value = state;
+/// One of the values that have words; `what` names their kind.
+template <typename Value, std::size_t Count>
+void read_word(const Json& json, const std::string& place, std::string& fault, Value& value,
+               const std::array<Value, Count>& values, const char* what) {
+    for (const Value known : values) {
+        if (json.is_string() && json.get<std::string>() == to_string(known)) {
+            value = known;
             return;
         }
     }
-    fault = fmt::format("{} is no path state", place);
+    fault = fmt::format("{} is no {}", place, what);
+}
+
+inline void read_value(const Json& json, const std::string& place, std::string& fault, EventKind& value) {
+    read_word(json, place, fault, value, kEventKinds, "kind of event");
+}
+
+inline void read_value(const Json& json, const std::string& place, std::string& fault, VisitCause& value) {
+    read_word(json, place, fault, value, kVisitCauses, "cause of a visit");
+}
+
+inline void read_value(const Json& json, const std::string& place, std::string& fault, PathState& value) {
+    read_word(json, place, fault, value, kPathStates, "path state");
 }
 
 inline void read_value(const Json& json, const std::string& place, std::string& fault, Histogram& histogram) {

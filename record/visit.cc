@@ -15,13 +15,4 @@ std::string_view to_string(VisitCause cause) {
     return "unknown";
 }
 
-std::optional<VisitCause> visit_cause_from(std::string_view text) {
-    for (const VisitCause cause : kVisitCauses) {
-        if (to_string(cause) == text) {
-            return cause;
-        }
-    }
-    return std::nullopt;
-}
-
 } // namespace mpath::record

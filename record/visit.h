@@ -27,7 +27,6 @@ enum class VisitCause : std::uint8_t {
 inline constexpr std::array kVisitCauses{VisitCause::start, VisitCause::schedule, VisitCause::command};
 
 std::string_view to_string(VisitCause cause);
-std::optional<VisitCause> visit_cause_from(std::string_view text);
 
 /// One stretch of a job in one setting. An I/O belongs to the visit in which it was submitted. Times are
 /// CLOCK_MONOTONIC; response times are the job's: from the first queue() to the final completion.

@@ -52,11 +52,8 @@ Result<void> write_record(const std::string& file, const Record& record) {
 }
 
 Result<IntervalWriter> IntervalWriter::create(const std::string& file) {
-    auto lines = LinesFile::create(file, "the interval file", first_line(kIntervalsFormat));
-    if (!lines) {
-        return tl::unexpected(lines.error());
-    }
-    return IntervalWriter(std::move(*lines));
+    return LinesFile::create(file, "the interval file", first_line(kIntervalsFormat))
+        .map([](LinesFile lines) { return IntervalWriter(std::move(lines)); });
 }
 
 Result<void> IntervalWriter::append(const Interval& interval) {
@@ -64,11 +61,9 @@ Result<void> IntervalWriter::append(const Interval& interval) {
 }
 
 Result<VisitWriter> VisitWriter::create(const std::string& file) {
-    auto lines = LinesFile::create(file, "the visits file", first_line(kVisitsFormat));
-    if (!lines) {
-        return tl::unexpected(lines.error());
-    }
-    return VisitWriter(std::move(*lines));
+    return LinesFile::create(file, "the visits file", first_line(kVisitsFormat)).map([](LinesFile lines) {
+        return VisitWriter(std::move(lines));
+    });
 }
 
 Result<void> VisitWriter::append(const Visit& visit) {

@@ -14,7 +14,6 @@
 
 #include "job/io_engine.h"
 #include "live/control_block.h"
-#include "multipath/io_policy.h"
 #include "net/reactor.h"
 
 namespace mpath::job::test {
@@ -169,8 +168,7 @@ protected:
         }
         news_ = std::make_unique<PathNews>(paths);
         engine_ = std::make_unique<IoEngine>(clock_, reactor_, *slot_, *news_, care_, terminate_,
-                                             std::move(options),
-                                             std::move(*multipath::make_io_policy("round-robin", {})));
+                                             std::move(options));
         care_.on_reattach = [this](std::uint16_t path) { paths_[path]->is_live = true; };
         for (std::size_t i = 0; i < paths; ++i) {
             auto path = std::make_unique<FakePath>(engine_->completions());
