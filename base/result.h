@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +22,11 @@ struct Error {
 
 template <typename T>
 using Result = tl::expected<T, Error>;
+
+/// What the system says of an errno.
+inline std::string reason_of(int code) {
+    return std::generic_category().message(code);
+}
 
 /// A failed Result of any type: `return failure(EINVAL, "iopolicy={} is unknown", name);`
 template <typename... Args>

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include <csignal>
-#include <system_error>
 
 namespace mpath::cli {
 namespace {
@@ -68,7 +67,7 @@ Result<int> run_in_foreground(const std::vector<std::string>& words) {
     ::posix_spawnattr_destroy(&attributes);
     if (fault != 0) {
         return failure(fault, "{} can't be run: {}; install fio, or name it with --fio", words.front(),
-                       std::generic_category().message(fault));
+                       reason_of(fault));
     }
     return signals.wait_for(child);
 }

@@ -26,7 +26,7 @@ Result<RunFolder> RunFolder::create(const std::string& keep) {
     if (fault || ::mkdtemp(path.data()) == nullptr) {
         const int code = fault ? fault.value() : errno;
         return failure(code, "a temporary folder can't be made: {}; set TMPDIR, or use --keep",
-                       std::generic_category().message(code));
+                       reason_of(code));
     }
     return RunFolder(path, true);
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -247,8 +246,7 @@ std::string outcome_line(const Steering::Job& job, Nanoseconds waited) {
     case Fate::killed:
         return tell(fmt::format("was killed: its process {} is gone", job.slot->pid.get()));
     case Fate::refused:
-        return tell(
-            fmt::format("refused to go to {}: {}", going, std::generic_category().message(job.refused)));
+        return tell(fmt::format("refused to go to {}: {}", going, reason_of(job.refused)));
     case Fate::overtaken:
         return tell(fmt::format("another command came in between; it is in {}",
                                 setting_name(*job.slot, job.slot->setting_in_force.get())));

@@ -16,7 +16,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr std::size_t kFirstRightColumn = 4; ///< columns from here on are set to the right
 constexpr std::size_t kMostEvents = 5;
 
 struct Body {
@@ -25,17 +24,6 @@ struct Body {
     std::size_t chosen_begin = 0; ///< lines of the chosen job
     std::size_t chosen_end = 0;
 };
-
-std::string table_line(const std::string& indent, const TopRow& row, const std::vector<std::size_t>& widths) {
-    std::string line = indent;
-    for (std::size_t column = 0; column < row.size(); ++column) {
-        line += column == 0 ? "" : " ";
-        line += column < kFirstRightColumn ? record::pad_right(row[column], widths[column])
-                                           : record::pad_left(row[column], widths[column]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line;
-}
 
 bool is_live(const TopJob& job) {
     return job.standing == live::JobStanding::running;
@@ -68,7 +56,7 @@ Body make_body(const TopView& view, const TopScreen& screen) {
         }
     }
     Body body;
-    body.head = table_line("  ", columns, widths);
+    body.head = "  " + row_text(columns, widths);
     for (std::size_t i = 0; i < view.jobs.size(); ++i) {
         const TopJob& job = view.jobs[i];
         const bool chosen = screen.chosen == i;
@@ -76,7 +64,7 @@ Body make_body(const TopView& view, const TopScreen& screen) {
         body.lines.push_back(fmt::format("{} {} {}: {}", chosen || !screen.chosen ? '>' : ' ', job.run,
                                          record::printable(job.label), setting_text(job)));
         for (const TopRow& row : tables[i]) {
-            body.lines.push_back(table_line("  ", row, widths));
+            body.lines.push_back("  " + row_text(row, widths));
         }
         body.chosen_end = chosen ? body.lines.size() : body.chosen_end;
     }

@@ -155,22 +155,29 @@ Json job_json(const TopView& view, const TopJob& job) {
 }
 
 constexpr std::array<std::size_t, 11> kWidths{12, 3, 13, 5, 5, 8, 6, 6, 5, 8, 6};
-constexpr std::size_t kFirstNumberOfLine = 4; ///< columns from here on are set to the right
 
 std::string plain_line(const std::string& time, const std::string& run, const std::string& job,
                        const std::string& setting, const TopRow& row) {
     std::string line = record::pad_right(time, kTimeLength) + ' ' + record::pad_left(run, 7) + ' ' +
-                       record::pad_right(job, 12) + ' ' + record::pad_right(setting, 20);
-    for (std::size_t column = 0; column < row.size(); ++column) {
-        line += ' ';
-        line += column < kFirstNumberOfLine ? record::pad_right(row[column], kWidths[column])
-                                            : record::pad_left(row[column], kWidths[column]);
-    }
+                       record::pad_right(job, 12) + ' ' + record::pad_right(setting, 20) + ' ' +
+                       row_text(row, kWidths);
     line.erase(line.find_last_not_of(' ') + 1);
     return line + '\n';
 }
 
 } // namespace
+
+std::string row_text(const TopRow& row, std::span<const std::size_t> widths) {
+    constexpr std::size_t kFirstNumber = 4;
+    std::string text;
+    for (std::size_t column = 0; column < row.size(); ++column) {
+        text += column == 0 ? "" : " ";
+        text += column < kFirstNumber ? record::pad_right(row[column], widths[column])
+                                      : record::pad_left(row[column], widths[column]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+}
 
 const TopRow& top_columns() {
     static const TopRow columns{"path", "use", "state", "op",       "IOPS",  "BW",

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,8 @@ std::string setting_text(const TopJob& job);
 using TopRow = std::vector<std::string>;
 const TopRow& top_columns();
 std::vector<TopRow> top_rows(const TopJob& job);
+/// Its cells side by side, in columns of these widths: words to the left, numbers to the right.
+std::string row_text(const TopRow& row, std::span<const std::size_t> widths);
 
 /// "23:59:58.123Z  seq  a  lost: the connection broke".
 std::string event_line(const TopJob& job, const record::Event& event);

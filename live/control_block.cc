@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -29,10 +28,6 @@ static_assert(sizeof(JobSlot) % alignof(PathSlot) == 0 &&
 
 constexpr std::size_t round_up(std::size_t value, std::size_t to) {
     return (value + to - 1) / to * to;
-}
-
-std::string reason(int code) {
-    return std::generic_category().message(code);
 }
 
 std::uint32_t settings_for(const JobDescription& job) {
@@ -66,7 +61,7 @@ Result<void> grow(int fd, const std::string& file, std::size_t offset, std::size
     if (code != 0) {
         return failure(
             code, "{}: {} more KiB for the counters of a job: {}; free some of /dev/shm or run fewer jobs",
-            file, length / 1024, reason(code));
+            file, length / 1024, reason_of(code));
     }
     return {};
 }
@@ -83,7 +78,7 @@ Result<ControlBlock> ControlBlock::create(const std::string& directory) {
     std::string file = directory + "/" + block_name(*self);
     UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd.valid()) {
-        return failure(errno, "the control block {} can't be made: {}", file, reason(errno));
+        return failure(errno, "the control block {} can't be made: {}", file, reason_of(errno));
     }
     const auto grown = grow(fd.get(), file, 0, kSlotAlignment);
     if (!grown) {
@@ -96,7 +91,7 @@ Result<ControlBlock> ControlBlock::create(const std::string& directory) {
         const int code = errno;
         ::unlink(file.c_str());
         return failure(code, "the control block {} needs {} GiB of addresses: {}; see ulimit -v", file,
-                       kReservedBytes >> 30, reason(code));
+                       kReservedBytes >> 30, reason_of(code));
     }
     ControlBlock block(std::move(file), std::move(fd), static_cast<std::byte*>(memory));
     BlockHeader& header = block.header();
@@ -148,7 +143,7 @@ Result<JobSlot*> ControlBlock::add_job(const JobDescription& job) {
         return tl::unexpected(grown.error());
     }
     if (::ftruncate(fd_.get(), static_cast<off_t>(used_ + bytes)) != 0) {
-        return failure(errno, "{}: room for the settings of a job: {}", file_, reason(errno));
+        return failure(errno, "{}: room for the settings of a job: {}", file_, reason_of(errno));
     }
     auto* slot = reinterpret_cast<JobSlot*>(memory_ + used_);
     slot->bytes = bytes;

@@ -47,7 +47,7 @@ Result<ProcessId> this_process() {
     struct stat pid_namespace {};
     if (::stat("/proc/self/ns/pid", &pid_namespace) != 0) {
         return failure(errno, "/proc/self/ns/pid can't be read ({}): fio-mpath needs /proc mounted",
-                       std::generic_category().message(errno));
+                       reason_of(errno));
     }
     const auto pid = static_cast<std::uint64_t>(::getpid());
     const auto start = start_of(pid);

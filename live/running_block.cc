@@ -24,21 +24,18 @@ namespace {
 
 constexpr Nanoseconds kLockInterval = kMillisecond;
 
-std::string reason_of(int code) {
-    return std::generic_category().message(code);
+tl::unexpected<Error> of_another(const FoundBlock& found, uid_t user) {
+    return failure(EPERM, "fio {} belongs to user {}; only that user can watch and steer it", found.owner.pid,
+                   user);
 }
 
-Result<void> check_owner(const FoundBlock& found, const struct stat& status) {
-    if (!found.ours || status.st_uid != ::geteuid()) {
-        return failure(EPERM, "fio {} belongs to user {}; only that user can watch and steer it",
-                       found.owner.pid, found.ours ? status.st_uid : found.user);
-    }
-    return {};
+tl::unexpected<Error> too_early(const FoundBlock& found) {
+    return failure(EAGAIN, "fio {} is about to begin; try again", found.owner.pid);
 }
 
 Result<void> check_layout(const FoundBlock& found, const BlockHeader& header) {
     if (std::atomic_ref(const_cast<std::uint64_t&>(header.magic)).load(std::memory_order_acquire) != kMagic) {
-        return failure(EAGAIN, "fio {} is about to begin; try again", found.owner.pid);
+        return too_early(found);
     }
     if (header.layout_version != kLayoutVersion) {
         return failure(ENOTSUP,
@@ -84,16 +81,15 @@ Result<RunningBlock> RunningBlock::open(const FoundBlock& found) {
             return failure(code, "fio {} has ended", found.owner.pid);
         }
         if (code == EACCES) {
-            return failure(EPERM, "fio {} belongs to user {}; only that user can watch and steer it",
-                           found.owner.pid, found.user);
+            return of_another(found, found.user);
         }
         return failure(code, "the control block {} can't be opened: {}", found.file, reason_of(code));
     }
-    if (const auto owned = check_owner(found, status); !owned) {
-        return tl::unexpected<Error>(owned.error());
+    if (!found.ours || status.st_uid != ::geteuid()) {
+        return of_another(found, found.ours ? status.st_uid : found.user);
     }
     if (status.st_size < static_cast<off_t>(sizeof(BlockHeader))) {
-        return failure(EAGAIN, "fio {} is about to begin; try again", found.owner.pid);
+        return too_early(found);
     }
     // As much as its owner reserved: jobs that are added later are there without another mapping.
     void* memory =

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <system_error>
 
 #include "base/unique_fd.h"
 
@@ -18,7 +17,7 @@ Result<void> write_all(int fd, std::string_view text, const std::string& file) {
             continue;
         }
         if (written < 0) {
-            return failure(errno, "{} can't be written: {}", file, std::generic_category().message(errno));
+            return failure(errno, "{} can't be written: {}", file, reason_of(errno));
         }
         text.remove_prefix(static_cast<std::size_t>(written));
     }
@@ -28,7 +27,7 @@ Result<void> write_all(int fd, std::string_view text, const std::string& file) {
 Result<std::string> read_all(const std::string& file) {
     const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd.valid()) {
-        return failure(errno, "{} can't be opened: {}", file, std::generic_category().message(errno));
+        return failure(errno, "{} can't be opened: {}", file, reason_of(errno));
     }
     std::string text;
     std::array<char, 65536> piece{};
@@ -38,7 +37,7 @@ Result<std::string> read_all(const std::string& file) {
             continue;
         }
         if (count < 0) {
-            return failure(errno, "{} can't be read: {}", file, std::generic_category().message(errno));
+            return failure(errno, "{} can't be read: {}", file, reason_of(errno));
         }
         if (count == 0) {
             return text;

@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 
-#include <system_error>
-
 #include "record/file.h"
 
 namespace mpath::record {
@@ -13,8 +11,7 @@ Result<LinesFile> LinesFile::create(const std::string& file, std::string_view wh
                                     std::string_view first_line) {
     UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!fd.valid()) {
-        return failure(errno, "{} {} can't be made: {}; see mpath_log=", what, file,
-                       std::generic_category().message(errno));
+        return failure(errno, "{} {} can't be made: {}; see mpath_log=", what, file, reason_of(errno));
     }
     LinesFile lines(file, std::move(fd));
     if (const auto written = lines.append(std::string(first_line) + "\n"); !written) {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <system_error>
 
 #include "base/unique_fd.h"
 #include "record/file.h"
@@ -35,8 +34,7 @@ Result<void> write_record(const std::string& file, const Record& record) {
     const std::string aside = file + ".new";
     const UniqueFd fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!fd.valid()) {
-        return failure(errno, "the record {} can't be made: {}; see mpath_log=", aside,
-                       std::generic_category().message(errno));
+        return failure(errno, "the record {} can't be made: {}; see mpath_log=", aside, reason_of(errno));
     }
     if (auto written = write_all(fd.get(), to_json(record), aside); !written) {
         ::unlink(aside.c_str());
@@ -45,8 +43,7 @@ Result<void> write_record(const std::string& file, const Record& record) {
     if (::rename(aside.c_str(), file.c_str()) != 0) {
         const int code = errno;
         ::unlink(aside.c_str());
-        return failure(code, "the record {} can't be put in place: {}", file,
-                       std::generic_category().message(code));
+        return failure(code, "the record {} can't be put in place: {}", file, reason_of(code));
     }
     return {};
 }
