@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,24 +13,9 @@
 
 #include "live/control_block.h"
 #include "live/process.h"
+#include "tests/unit/live/temporary_directory.h"
 
 namespace mpath::cli {
-
-/// A directory as /dev/shm, gone with the test.
-class ShmDirectory {
-public:
-    ShmDirectory() {
-        std::string pattern = "/dev/shm/fio-mpath-test.XXXXXX";
-        path_ = ::mkdtemp(pattern.data());
-    }
-    ShmDirectory(const ShmDirectory&) = delete;
-    ShmDirectory& operator=(const ShmDirectory&) = delete;
-    ~ShmDirectory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 inline live::JobDescription job_with(const std::string& name, std::uint32_t number,
                                      const std::vector<std::string>& paths = {"a", "b"}) {

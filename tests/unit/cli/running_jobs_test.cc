@@ -34,7 +34,7 @@ protected:
         return fio ? "" : fio.error().text;
     }
 
-    ShmDirectory directory_;
+    live::TemporaryDirectory directory_;
     live::ProcessId self_ = live::this_process().value();
 };
 

@@ -65,7 +65,7 @@ protected:
         return lines;
     }
 
-    ShmDirectory directory_;
+    live::TemporaryDirectory directory_;
     live::ControlBlock own_block_ = std::move(live::ControlBlock::create(directory_.path()).value());
     live::RunningBlock block_ =
         std::move(live::RunningBlock::open(

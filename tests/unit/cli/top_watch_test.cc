@@ -22,7 +22,7 @@ protected:
     }
     TopView look(Nanoseconds now) { return watch_.look(now, kSomeDay); }
 
-    ShmDirectory directory_;
+    live::TemporaryDirectory directory_;
     std::optional<live::ControlBlock> block_{
         std::move(live::ControlBlock::create(directory_.path()).value())};
     TopWatch watch_{directory_.path(), live::this_process().value(), {}};

@@ -2,12 +2,10 @@
 // The slot of a steered job, without the job: visits as its I/O thread would make them.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
-#include <stdlib.h>
-
 #include "live/control_block.h"
+#include "tests/unit/record/temporary_directory.h"
 
 namespace mpath::job {
 
@@ -16,11 +14,10 @@ public:
     static constexpr Nanoseconds kBegan = 100 * kSecond;
 
     explicit SteeredSlot(bool steered = true)
-        : folder_(make_folder()), block_(std::move(live::ControlBlock::create(folder_).value())),
+        : block_(std::move(live::ControlBlock::create(folder_.path()).value())),
           slot_(**block_.add_job(description(steered))) {}
-    ~SteeredSlot() { std::filesystem::remove_all(folder_); }
 
-    [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }
+    [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
     [[nodiscard]] live::JobSlot& slot() { return slot_; }
 
     void begin_measuring() { slot_.begin_measuring(kBegan); }
@@ -44,10 +41,6 @@ public:
     }
 
 private:
-    static std::string make_folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "fio-mpath-test-XXXXXX").string();
-        return ::mkdtemp(name.data());
-    }
     static live::JobDescription description(bool steered) {
         live::JobDescription job{.thread_number = 1,
                                  .name = "job",
@@ -60,7 +53,7 @@ private:
         return job;
     }
 
-    std::string folder_;
+    record::TemporaryDirectory folder_;
     live::ControlBlock block_;
     live::JobSlot& slot_;
 };

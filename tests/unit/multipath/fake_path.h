@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "multipath/io_policy.h"
 #include "path/path.h"
@@ -101,6 +102,19 @@ inline std::string choices(IoPolicy& policy, const PathView& view, std::size_t c
         text += position == kNoPath ? '-' : static_cast<char>('A' + position);
     }
     return text;
+}
+
+/// The paths' states, and what a policy that is told of no change gives the next I/Os then.
+struct PolicyStep {
+    std::string states;
+    std::string choices;
+};
+
+inline void expect_choices(IoPolicy& policy, FakePaths& paths, const std::vector<PolicyStep>& steps) {
+    for (const PolicyStep& step : steps) {
+        paths.become(step.states);
+        EXPECT_EQ(choices(policy, paths.view(), step.choices.size()), step.choices) << "in " << step.states;
+    }
 }
 
 } // namespace mpath::multipath::test

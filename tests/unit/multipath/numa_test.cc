@@ -11,15 +11,10 @@
 namespace mpath::multipath::test {
 namespace {
 
-struct NumaStep {
-    std::string states;
-    std::string choices;
-};
-
 struct NumaCase {
     std::string name;
     std::vector<std::uint32_t> distances; ///< empty: no path's node is known
-    std::vector<NumaStep> steps;
+    std::vector<PolicyStep> steps;
 };
 
 class NumaRule : public testing::TestWithParam<NumaCase> {};
@@ -29,10 +24,7 @@ TEST_P(NumaRule, holds) {
     FakePaths paths(rule.steps.front().states);
     paths.set_distances(rule.distances);
     Numa policy;
-    for (const NumaStep& step : rule.steps) {
-        paths.become(step.states);
-        EXPECT_EQ(choices(policy, paths.view(), step.choices.size()), step.choices) << "in " << step.states;
-    }
+    expect_choices(policy, paths, rule.steps);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -11,26 +11,18 @@
 namespace mpath::multipath::test {
 namespace {
 
-struct PreferredStep {
-    std::string states;
-    std::string choices;
-};
-
 struct PreferredCase {
     std::string name;
-    std::vector<PreferredStep> steps; ///< one policy lives through all of them, and is told of no change
+    std::vector<PolicyStep> steps; ///< one policy lives through all of them, and is told of no change
 };
 
 class PreferredRule : public testing::TestWithParam<PreferredCase> {};
 
 TEST_P(PreferredRule, holds) {
-    const std::vector<PreferredStep>& steps = GetParam().steps;
+    const std::vector<PolicyStep>& steps = GetParam().steps;
     FakePaths paths(steps.front().states);
     Preferred policy("preferred:b", 1, static_cast<std::uint16_t>(steps.front().states.size()));
-    for (const PreferredStep& step : steps) {
-        paths.become(step.states);
-        EXPECT_EQ(choices(policy, paths.view(), step.choices.size()), step.choices) << "in " << step.states;
-    }
+    expect_choices(policy, paths, steps);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -12,26 +12,18 @@
 namespace mpath::multipath::test {
 namespace {
 
-struct RoundRobinStep {
-    std::string states;  ///< of the paths, as fake_path.h writes them
-    std::string choices; ///< expected
-};
-
 struct RoundRobinCase {
     std::string name;
-    std::vector<RoundRobinStep> steps; ///< one policy lives through all of them, and is told of no change
+    std::vector<PolicyStep> steps; ///< one policy lives through all of them, and is told of no change
 };
 
 class RoundRobinRule : public testing::TestWithParam<RoundRobinCase> {};
 
 TEST_P(RoundRobinRule, holds) {
-    const std::vector<RoundRobinStep>& steps = GetParam().steps;
+    const std::vector<PolicyStep>& steps = GetParam().steps;
     FakePaths paths(steps.front().states);
     RoundRobin policy;
-    for (const RoundRobinStep& step : steps) {
-        paths.become(step.states);
-        EXPECT_EQ(choices(policy, paths.view(), step.choices.size()), step.choices) << "in " << step.states;
-    }
+    expect_choices(policy, paths, steps);
 }
 
 INSTANTIATE_TEST_SUITE_P(
