@@ -320,8 +320,8 @@ PathTraffic IoPath::traffic() const noexcept {
     return sum;
 }
 
-std::string IoPath::status_text(std::uint16_t status) const {
-    return nvme::status_text(Status(status));
+std::string IoPath::status_text(std::uint32_t status) const {
+    return nvme::status_text(Status(static_cast<std::uint16_t>(status)));
 }
 
 } // namespace mpath::nvme

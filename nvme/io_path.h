@@ -52,7 +52,7 @@ public:
     void close(const Error& reason) noexcept override;
     [[nodiscard]] bool closed() const noexcept override { return open_queues_ == 0; }
     [[nodiscard]] PathTraffic traffic() const noexcept override;
-    [[nodiscard]] std::string status_text(std::uint16_t status) const override;
+    [[nodiscard]] std::string status_text(std::uint32_t status) const override;
 
 private:
     class IoQueue; // one queue, its client and the memory its commands refer to

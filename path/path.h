@@ -72,7 +72,7 @@ public:
     [[nodiscard]] virtual bool closed() const noexcept = 0;
     [[nodiscard]] virtual PathTraffic traffic() const noexcept = 0;
     /// What a Request's protocol_status means, for sentences: "status 302h (Asymmetric Access Inaccessible)".
-    [[nodiscard]] virtual std::string status_text(std::uint16_t status) const = 0;
+    [[nodiscard]] virtual std::string status_text(std::uint32_t status) const = 0;
 };
 
 } // namespace mpath

@@ -59,7 +59,7 @@ struct Request {
     bool parked = false; ///< on the path's list of those that wait for room in a queue
 
     ErrorClass error_class = ErrorClass::none; ///< of the first command that failed
-    std::uint16_t protocol_status = 0;         ///< as received (NVMe: CQE status without phase, SCT and SC)
+    std::uint32_t protocol_status = 0;         ///< NVMe: CQE status; SCSI: status, key, ASC and ASCQ
     int error = 0;                             ///< positive errno for fio; 0 = success
     Nanoseconds retry_after = 0;               ///< with ErrorClass::busy: what the device asked to wait
     bool maybe_executed = false; ///< with ErrorClass::path_down: all of a command had gone to the network

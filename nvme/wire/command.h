@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/endian.h"
-#include "nvme/wire/layout.h"
+#include "base/layout.h"
 
 namespace mpath::nvme {
 

@@ -7,7 +7,7 @@
 
 #include "base/endian.h"
 #include "nvme/wire/command.h"
-#include "nvme/wire/layout.h"
+#include "base/layout.h"
 
 namespace mpath::nvme {
 

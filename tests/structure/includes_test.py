@@ -17,12 +17,15 @@ MAY_USE = {
     "nvme": ["path/*.h", "net/*.h"],
     # What initiator and target share, and therefore free of both.
     "nvme/wire": [],
+    "iscsi": ["path/*.h", "net/*.h"],
+    "iscsi/wire": [],
     "multipath": ["path/*.h", "record/*.h"],
     "live": ["path/*.h", "record/*.h"],
     # The bridge is the C face of job/, declared where C can see it and implemented in job/.
-    "job": ["path/*.h", "net/*.h", "nvme/*.h", "multipath/*.h", "record/*.h", "live/*.h", "plugin/bridge.h"],
+    "job": ["path/*.h", "net/*.h", "nvme/*.h", "iscsi/*.h", "multipath/*.h", "record/*.h", "live/*.h",
+            "plugin/bridge.h"],
     "plugin": [],
-    "target": ["net/*.h", "nvme/wire/*.h"],
+    "target": ["net/*.h", "nvme/wire/*.h", "iscsi/wire/*.h"],
     "run": ["record/*.h"],
     "cli": EVERYTHING,
 }
@@ -33,6 +36,7 @@ LIBRARY_FOLDERS = {
     "liburing*": ["net"],
     "libnvme*": ["nvme"],
     "CLI/*": ["cli"],
+    "openssl/*": ["iscsi", "target"],
 }
 
 CODE = (".h", ".c", ".cc")

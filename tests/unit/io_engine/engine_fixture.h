@@ -100,7 +100,7 @@ public:
         }
     }
     [[nodiscard]] bool closed() const noexcept override { return !is_live; }
-    [[nodiscard]] std::string status_text(std::uint16_t status) const override {
+    [[nodiscard]] std::string status_text(std::uint32_t status) const override {
         return fmt::format("status {:x}h", status);
     }
     [[nodiscard]] PathTraffic traffic() const noexcept override { return counted; }

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] std::uint64_t outstanding_bytes() const noexcept override { return bytes; }
     void close(const Error&) noexcept override { is_live = false; }
     [[nodiscard]] bool closed() const noexcept override { return !is_live; }
-    [[nodiscard]] std::string status_text(std::uint16_t status) const override {
+    [[nodiscard]] std::string status_text(std::uint32_t status) const override {
         return fmt::format("status {:x}h", status);
     }
     [[nodiscard]] PathTraffic traffic() const noexcept override { return {}; }
