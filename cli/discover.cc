@@ -13,6 +13,7 @@
 #include "cli/host_options.h"
 #include "net/address.h"
 #include "net/async.h"
+#include "net/uri_text.h"
 #include "nvme/discovery.h"
 #include "nvme/namespace_list.h"
 #include "nvme/uri.h"
@@ -63,7 +64,7 @@ Result<std::vector<std::uint32_t>> ask_subsystem(net::Reactor& reactor, const Fo
 }
 
 int run(const DiscoverWords& words) {
-    const auto service = nvme::parse_host_port(words.service);
+    const auto service = net::parse_host_port(words.service, nvme::kDefaultPort);
     if (!service) {
         return complain(service.error().text);
     }

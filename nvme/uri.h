@@ -8,18 +8,11 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "net/uri_text.h"
 
 namespace mpath::nvme {
 
 inline constexpr std::uint16_t kDefaultPort = 4420;
-
-/// "HOST[:PORT]".
-struct HostPort {
-    std::string host;       ///< as in Uri
-    std::uint16_t port = 0; ///< 0: not given
-
-    bool operator==(const HostPort&) const = default;
-};
 
 struct Uri {
     std::string host; ///< name or address; an IPv6 address without its brackets
@@ -35,14 +28,8 @@ struct Uri {
     [[nodiscard]] std::string text() const;
 };
 
-/// "host:port", with brackets around an IPv6 address, its zone as it is.
-[[nodiscard]] std::string address_text(std::string_view host, std::uint16_t port);
-
 /// EINVAL with what is wrong and at which character of the text, counted from 1. Percent-encoding is undone
 /// in the host and the NQN. The zone of an IPv6 address follows '%25' (RFC 6874) or, as people write it, '%'.
 [[nodiscard]] Result<Uri> parse_uri(std::string_view text);
-
-/// The same for HOST[:PORT] alone, which may be an IPv6 address without brackets if no port follows.
-[[nodiscard]] Result<HostPort> parse_host_port(std::string_view text);
 
 } // namespace mpath::nvme
