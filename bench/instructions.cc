@@ -58,7 +58,7 @@ class NoCare final : public job::PathCare {
 public:
     void report_lost(std::uint16_t /*path*/, std::string cause) override { die(cause); }
     void refresh_state(std::uint16_t /*path*/) override { die("the state of a path changed"); }
-    void reattach(std::uint16_t /*path*/, job::PathConnection /*connection*/) override {}
+    void reattach(std::uint16_t /*path*/, std::unique_ptr<PathConnection> /*connection*/) override {}
 
 private:
     static void die(const std::string& cause) {
@@ -140,9 +140,10 @@ private:
             net::run_until_done(*reactor_, controller.connect_io_queues(clock_.now() + 100 * kSecond)));
         blocks_ = controller.facts().limits.size / load_.block;
         auto path = std::make_unique<nvme::IoPath>(static_cast<std::uint16_t>(controllers_.size() - 1),
-                                                   uri.nsid, controller.facts().limits, nvme::WriteOptions{},
-                                                   engine_->completions(), engine_->listener());
-        path->attach(*reactor_, std::move(queues));
+                                                   uri.nsid, controller.facts().limits, WriteOptions{},
+                                                   *reactor_, engine_->completions(), engine_->listener());
+        nvme::ConnectedPath connected(controller.facts(), std::move(queues));
+        path->attach(connected);
         engine_->add_path(text, std::move(path));
     }
 

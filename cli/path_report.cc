@@ -15,6 +15,10 @@ namespace {
 
 using nvme::ControllerFacts;
 
+const ControllerFacts& controller(const FoundPath& path) {
+    return static_cast<const ControllerFacts&>(**path.facts);
+}
+
 constexpr std::size_t kColumns = 100;
 
 /// "4 KiB", "1.5 GiB".
@@ -59,12 +63,12 @@ std::string digests_text(const ControllerFacts& facts) {
                                    : "none";
 }
 
-std::string group_text(const ControllerFacts& facts) {
-    return facts.ana_group == 0 ? kAbsent : std::to_string(facts.ana_group);
+std::string group_text(const PathFacts& facts) {
+    return facts.group == 0 ? kAbsent : std::to_string(facts.group);
 }
 
-std::string state_text(const ControllerFacts& facts) {
-    return facts.ana_reporting ? std::string(to_string(facts.state))
+std::string state_text(const PathFacts& facts) {
+    return facts.reports_state ? std::string(to_string(facts.state))
                                : fmt::format("{} (no ANA)", to_string(facts.state));
 }
 
@@ -72,7 +76,7 @@ std::string legend(const std::vector<FoundPath>& paths) {
     std::string text;
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (paths[i].facts) {
-            const ControllerFacts& facts = *paths[i].facts;
+            const ControllerFacts& facts = controller(paths[i]);
             text += wrapped(name_of(i) + "  ", paths[i].uri);
             text += fmt::format("    {} from {}, controller {}, NVMe {}\n", facts.address,
                                 facts.local_address, facts.controller_id, version_text(facts.version));
@@ -87,7 +91,7 @@ std::string states(const std::vector<FoundPath>& paths) {
                "digests", "keep-alive"});
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (paths[i].facts) {
-            const ControllerFacts& facts = *paths[i].facts;
+            const ControllerFacts& facts = controller(paths[i]);
             table.add({name_of(i), group_text(facts), state_text(facts),
                        std::to_string(facts.io_queues_allowed), std::to_string(facts.max_queue_entries),
                        bytes_text(facts.in_capsule), facts.mdts == 0 ? kAbsent : bytes_text(facts.mdts),
@@ -98,7 +102,7 @@ std::string states(const std::vector<FoundPath>& paths) {
     return table.text();
 }
 
-std::string device_text(const std::string& names, const ControllerFacts& facts) {
+std::string device_text(const std::string& names, const PathFacts& facts) {
     const DeviceLimits& limits = facts.limits;
     std::string text;
     text += fmt::format("device behind {}\n", names);
@@ -117,12 +121,12 @@ std::string device_text(const std::string& names, const ControllerFacts& facts) 
 std::string devices(const std::vector<FoundPath>& paths) {
     std::vector<std::pair<std::string, std::size_t>> seen; // description, index of names
     std::vector<std::string> names;
-    std::vector<const ControllerFacts*> first;
+    std::vector<const PathFacts*> first;
     for (std::size_t i = 0; i < paths.size(); ++i) {
         if (!paths[i].facts) {
             continue;
         }
-        const std::string description = device_text("", *paths[i].facts);
+        const std::string description = device_text("", **paths[i].facts);
         const auto same = std::find_if(seen.begin(), seen.end(),
                                        [&](const auto& entry) { return entry.first == description; });
         if (same != seen.end()) {
@@ -130,7 +134,7 @@ std::string devices(const std::vector<FoundPath>& paths) {
         } else {
             seen.emplace_back(description, names.size());
             names.push_back(name_of(i));
-            first.push_back(&*paths[i].facts);
+            first.push_back(paths[i].facts->get());
         }
     }
     std::string text;
@@ -179,10 +183,10 @@ nlohmann::ordered_json facts_json(const ControllerFacts& facts) {
     json["volatile_write_cache"] = facts.limits.can_flush;
     json["write_protected"] = facts.limits.read_only;
     json["mdts"] = or_null(facts.mdts != 0, facts.mdts);
-    json["ana"] = facts.ana_reporting;
-    json["group"] = or_null(facts.ana_group != 0, facts.ana_group);
+    json["ana"] = facts.reports_state;
+    json["group"] = or_null(facts.group != 0, facts.group);
     json["state"] = to_string(facts.state);
-    json["anatt_s"] = or_null(facts.ana_reporting, facts.anatt_seconds);
+    json["anatt_s"] = or_null(facts.reports_state, facts.anatt_seconds);
     json["state_changes_reported"] = (facts.events & nvme::async_event::kAnaChange) != 0;
     json["in_capsule"] = facts.in_capsule;
     json["max_h2c_data"] = facts.max_h2c_data;
@@ -203,21 +207,21 @@ nlohmann::ordered_json facts_json(const ControllerFacts& facts) {
 } // namespace
 
 SameDevice same_device(const std::vector<FoundPath>& paths) {
-    const ControllerFacts* first = nullptr;
+    const PathFacts* first = nullptr;
     SameDevice result = SameDevice::one_path;
     for (const FoundPath& path : paths) {
         if (!path.facts) {
             continue;
         }
         if (first == nullptr) {
-            first = &*path.facts;
+            first = path.facts->get();
             continue;
         }
         const auto none = DeviceIdentity::Kind::none;
-        if (first->identity.kind == none || path.facts->identity.kind == none) {
+        if (first->identity.kind == none || (*path.facts)->identity.kind == none) {
             return SameDevice::unknown;
         }
-        if (path.facts->identity != first->identity) {
+        if ((*path.facts)->identity != first->identity) {
             return SameDevice::no;
         }
         result = SameDevice::yes;
@@ -245,7 +249,7 @@ nlohmann::ordered_json path_json(const std::vector<FoundPath>& paths) {
         if (!paths[i].facts) {
             entry["error"] = paths[i].facts.error().text;
         } else {
-            entry.update(facts_json(*paths[i].facts));
+            entry.update(facts_json(controller(paths[i])));
         }
         json["paths"].push_back(std::move(entry));
     }

@@ -8,14 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
-#include "nvme/controller_facts.h"
+#include "job/probe.h"
 
 namespace mpath::cli {
 
 /// One URI and what is behind it.
 struct FoundPath {
     std::string uri;
-    Result<nvme::ControllerFacts> facts;
+    job::FoundFacts facts;
 };
 
 /// Whether the paths that answered lead to one device.

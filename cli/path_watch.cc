@@ -12,9 +12,9 @@
 
 #include "cli/command.h"
 #include "job/association.h"
-#include "job/controller_link.h"
 #include "job/job_device.h"
 #include "job/path_news.h"
+#include "job/protocol.h"
 #include "live/event_log.h"
 #include "net/reactor.h"
 #include "record/events.h"
@@ -48,21 +48,22 @@ std::string_view kind_text(EventKind kind) {
     return kind == EventKind::namespace_changed ? "namespace" : to_string(kind);
 }
 
-std::string found_text(const nvme::ControllerFacts& facts) {
-    const std::string group = facts.ana_reporting ? fmt::format(" (group {})", facts.ana_group) : "";
-    return fmt::format("{}{}, {} bytes, at {}", to_string(facts.state), group, facts.limits.size,
+std::string found_text(const PathFacts& facts) {
+    const std::string group = facts.reports_state ? fmt::format(" (group {})", facts.group) : "";
+    const std::string name = facts.state_name.empty() ? "" : fmt::format(" ({})", facts.state_name);
+    return fmt::format("{}{}{}, {} bytes, at {}", to_string(facts.state), name, group, facts.limits.size,
                        facts.address);
 }
 
 /// The lives of all paths on one reactor, and what there is to tell of them.
 class Watch {
 public:
-    Watch(net::Reactor& reactor, const std::vector<nvme::Uri>& uris, const nvme::ControllerOptions& options,
+    Watch(net::Reactor& reactor, const std::vector<job::PathUri>& uris, const job::ConnectOptions& options,
           const job::LifeOptions& life)
         : reactor_(reactor), life_(life), news_(uris.size()), events_(std::make_unique<live::EventLog>()),
           devices_(uris.size()) {
         for (std::size_t i = 0; i < uris.size(); ++i) {
-            connectors_.push_back(std::make_unique<job::ControllerConnector>(reactor_, uris[i], options));
+            connectors_.push_back(job::make_connector(reactor_, uris[i], options));
             paths_.push_back(std::make_unique<job::Association>(
                 job::AssociationPlace{reactor_, news_, *events_, life_, devices_[i]}, *connectors_[i],
                 static_cast<std::uint16_t>(i)));
@@ -71,9 +72,9 @@ public:
 
     void start() {
         for (std::size_t i = 0; i < paths_.size(); ++i) {
-            paths_[i]->start([this, i](const Result<job::PathConnection>& connection) {
+            paths_[i]->start([this, i](const Result<std::unique_ptr<PathConnection>>& connection) {
                 if (connection) {
-                    found(i, connection->facts);
+                    found(i, *(*connection)->facts());
                 }
             });
         }
@@ -112,7 +113,7 @@ public:
 
 private:
     /// From here on another device behind the path is a reason not to take it back.
-    void found(std::size_t path, const nvme::ControllerFacts& facts) {
+    void found(std::size_t path, const PathFacts& facts) {
         devices_[path] = {facts.identity, facts.limits.block_size, facts.limits.size};
         const Clock& clock = reactor_.clock();
         events_->add(clock.now(), clock.utc(), static_cast<std::uint16_t>(path), EventKind::connected,
@@ -129,13 +130,13 @@ private:
     job::PathNews news_;
     std::unique_ptr<live::EventLog> events_;
     std::vector<std::optional<job::JobDevice>> devices_; ///< by path; empty until it was seen
-    std::vector<std::unique_ptr<job::ControllerConnector>> connectors_;
+    std::vector<std::unique_ptr<job::PathConnector>> connectors_;
     std::vector<std::unique_ptr<job::Association>> paths_;
 };
 
 } // namespace
 
-int watch_paths(const std::vector<nvme::Uri>& uris, const nvme::ControllerOptions& options,
+int watch_paths(const std::vector<job::PathUri>& uris, const job::ConnectOptions& options,
                 const job::LifeOptions& life, Nanoseconds duration) {
     const SystemClock clock;
     const auto reactor = net::make_reactor(clock, 16);
@@ -144,7 +145,7 @@ int watch_paths(const std::vector<nvme::Uri>& uris, const nvme::ControllerOption
     }
     stop_on_signals();
     for (std::size_t i = 0; i < uris.size(); ++i) {
-        fmt::print("p{}  {}\n", i, uris[i].text());
+        fmt::print("p{}  {}\n", i, job::uri_text(uris[i]));
     }
     std::fflush(stdout);
     Watch watch(**reactor, uris, options, life);

@@ -6,8 +6,7 @@
 
 #include "base/clock.h"
 #include "job/life_options.h"
-#include "nvme/controller.h"
-#include "nvme/uri.h"
+#include "job/protocol.h"
 
 namespace mpath::cli {
 
@@ -20,7 +19,7 @@ inline constexpr Nanoseconds kWatchForever = std::numeric_limits<Nanoseconds>::m
 /// time (UTC) and path, until SIGINT, SIGTERM or SIGHUP, or for `duration`. A path that is lost is connected
 /// again by the rules of `life`, as in a job. The exit status: 0 when every path is connected at the end,
 /// otherwise 1.
-int watch_paths(const std::vector<nvme::Uri>& uris, const nvme::ControllerOptions& options,
+int watch_paths(const std::vector<job::PathUri>& uris, const job::ConnectOptions& options,
                 const job::LifeOptions& life, Nanoseconds duration);
 
 } // namespace mpath::cli

@@ -13,8 +13,8 @@
 #include "cli/host_options.h"
 #include "cli/path_report.h"
 #include "cli/path_watch.h"
+#include "job/protocol.h"
 #include "net/async.h"
-#include "nvme/controller.h"
 #include "target/options.h"
 
 namespace mpath::cli {
@@ -57,34 +57,24 @@ With --watch it stays connected and prints a line for each change, until Ctrl-C 
 
 Exit status: 0 when every path answered, or, with --watch, was connected at the end; 1 when one did not, or was not.)";
 
-using Facts = Result<nvme::ControllerFacts>;
-
-net::Task<Facts> look(net::Reactor& reactor, nvme::Uri uri, nvme::ControllerOptions options) {
-    auto controller = co_await nvme::Controller::connect(reactor, std::move(uri), options);
-    if (!controller) {
-        co_return tl::unexpected(controller.error());
-    }
-    const nvme::ControllerFacts facts = (*controller)->facts();
-    co_await (*controller)->shutdown(reactor.clock().now() + options.connect_timeout);
-    co_return facts;
-}
-
-Facts look_at(net::Reactor& reactor, const std::string& text, const nvme::ControllerOptions& options) {
-    const auto uri = nvme::parse_uri(text);
+FoundPath look_at(net::Reactor& reactor, const std::string& text, const job::ConnectOptions& options) {
+    const auto uri = job::parse_path_uri(text);
     if (!uri) {
-        return tl::unexpected(uri.error());
+        return {text, tl::unexpected(uri.error())};
     }
-    return net::run_until_done(reactor, look(reactor, *uri, options));
+    net::Cancellation never;
+    const auto connector = job::make_connector(reactor, *uri, options);
+    return {text, net::run_until_done(reactor, connector->look(never))};
 }
 
 Nanoseconds from_seconds(double seconds) {
     return static_cast<Nanoseconds>(seconds * static_cast<double>(kSecond));
 }
 
-int watch(const PathsWords& words, nvme::ControllerOptions options) {
-    std::vector<nvme::Uri> uris;
+int watch(const PathsWords& words, job::ConnectOptions options) {
+    std::vector<job::PathUri> uris;
     for (const std::string& text : words.uris) {
-        const auto uri = nvme::parse_uri(text);
+        const auto uri = job::parse_path_uri(text);
         if (!uri) {
             return complain(uri.error().text);
         }
@@ -98,8 +88,8 @@ int watch(const PathsWords& words, nvme::ControllerOptions options) {
         }
         duration = *told;
     }
-    options.io_queues = 1;
-    options.keep_alive_ms = words.keep_alive * 1000;
+    options.nvme.io_queues = 1;
+    options.nvme.keep_alive_ms = words.keep_alive * 1000;
     job::LifeOptions life;
     life.reconnect_delay = from_seconds(words.reconnect_delay);
     life.ctrl_loss_tmo.reset();
@@ -111,11 +101,11 @@ int run(const PathsWords& words) {
     if (!host) {
         return complain(host.error().text);
     }
-    nvme::ControllerOptions options;
-    options.host = *host;
-    options.io_queues = kQueuesAsked;
-    options.queue_size = kEntriesAsked;
-    options.connect_timeout = from_seconds(words.timeout);
+    job::ConnectOptions options;
+    options.nvme.host = *host;
+    options.nvme.io_queues = kQueuesAsked;
+    options.nvme.queue_size = kEntriesAsked;
+    options.nvme.connect_timeout = from_seconds(words.timeout);
     if (words.watch) {
         return watch(words, options);
     }
@@ -127,7 +117,7 @@ int run(const PathsWords& words) {
     }
     std::vector<FoundPath> paths;
     for (const std::string& uri : words.uris) {
-        paths.push_back({uri, look_at(**reactor, uri, options)});
+        paths.push_back(look_at(**reactor, uri, options));
     }
     if (words.json) {
         fmt::print("{}\n", path_json(paths).dump(2));

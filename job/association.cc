@@ -39,7 +39,7 @@ std::string_view to_string(AssociationState state) {
 Association::Association(const AssociationPlace& place, PathConnector& connector, std::uint16_t path)
     : place_(place), connector_(connector), path_(path), size_(place.device ? place.device->size : 0) {}
 
-void Association::start(std::function<void(Result<PathConnection>)> first) {
+void Association::start(std::function<void(Result<std::unique_ptr<PathConnection>>)> first) {
     running_ = true;
     net::spawn<int>(run(std::move(first)), [this](int) {
         running_ = false;
@@ -76,11 +76,11 @@ void Association::stop(std::function<void()> ended) {
 
 // ---- the course of it
 
-net::Task<int> Association::run(std::function<void(Result<PathConnection>)> first) {
-    Result<PathConnection> connection = co_await attempt();
+net::Task<int> Association::run(std::function<void(Result<std::unique_ptr<PathConnection>>)> first) {
+    Result<std::unique_ptr<PathConnection>> connection = co_await attempt();
     bool up = connection.has_value();
     if (up) {
-        tell_device(connection->facts);
+        tell_device(*(*connection)->facts());
     } else if (!stopping_) {
         tell_refusal(connection.error());
         begin_outage();
@@ -97,7 +97,7 @@ net::Task<int> Association::run(std::function<void(Result<PathConnection>)> firs
     }
     end_outage();
     if (link_) {
-        co_await link_->end(now() + nvme::kShutdownPatience);
+        co_await link_->end(now() + kEndPatience);
         link_.reset();
     }
     if (stopping_) {
@@ -135,7 +135,7 @@ net::Task<bool> Association::reconnect() {
             break;
         }
         set_state(AssociationState::connecting);
-        Result<PathConnection> connection = co_await attempt();
+        Result<std::unique_ptr<PathConnection>> connection = co_await attempt();
         if (stopping_) {
             break;
         }
@@ -151,17 +151,18 @@ net::Task<bool> Association::reconnect() {
     co_return false;
 }
 
-net::Task<Result<PathConnection>> Association::attempt() {
+net::Task<Result<std::unique_ptr<PathConnection>>> Association::attempt() {
     Result<LinkedPath> linked = co_await connector_.connect(cancellation_);
     if (!linked) {
         co_return tl::unexpected<Error>(linked.error());
     }
     if (place_.device) {
-        const Result<void> right = check_leads_to(*place_.device, linked->connection.facts);
+        const Result<void> right = check_leads_to(*place_.device, *linked->connection->facts());
         if (!right) {
-            linked->connection.queues.clear();
-            co_await linked->link->end(now() + nvme::kShutdownPatience);
-            co_return failure_in(linked->connection.facts.address, right.error());
+            const std::string address = linked->connection->facts()->address;
+            linked->connection.reset();
+            co_await linked->link->end(now() + kEndPatience);
+            co_return failure_in(address, right.error());
         }
     }
     link_ = std::move(linked->link);
@@ -248,25 +249,27 @@ void Association::give_up(std::string_view text) {
     cancel_failing();
 }
 
-void Association::come_back(PathConnection connection) {
+void Association::come_back(std::unique_ptr<PathConnection> connection) {
     refusal_.clear();
     add_event(record::EventKind::connected,
               fmt::format("after {:.1f} s and {} attempt{}", seconds(now() - outage_->lost_at()),
                           outage_->attempts(), plural(outage_->attempts())));
     end_outage();
-    tell_device(connection.facts);
-    place_.news.hand_over(path_, std::make_unique<PathConnection>(std::move(connection)));
+    tell_device(*connection->facts());
+    place_.news.hand_over(path_, std::move(connection));
 }
 
 /// What has changed since it was seen last; at first there is nothing to compare with.
-void Association::tell_device(const nvme::ControllerFacts& facts) {
-    if (size_ != 0 && facts.limits.size != size_) {
+void Association::tell_device(const PathFacts& facts) {
+    if (size_ != 0 && facts.limits.size != 0 && facts.limits.size != size_) {
         add_event(record::EventKind::namespace_changed,
                   fmt::format("resized from {} to {} bytes", size_, facts.limits.size));
     }
-    size_ = facts.limits.size;
+    if (facts.limits.size != 0) {
+        size_ = facts.limits.size;
+    }
     if (std::exchange(was_up_, true)) {
-        on_path_state(link_->state());
+        on_path_state(link_->state(), link_->state_name());
     } else {
         place_.news.set_state(path_, link_->state());
     }
@@ -274,16 +277,17 @@ void Association::tell_device(const nvme::ControllerFacts& facts) {
 
 // ---- while it lives
 
-void Association::on_path_state(PathState state) noexcept {
+void Association::on_path_state(PathState state, std::string_view name) noexcept {
     const PathState before = place_.news.state(path_);
     if (state != before) {
         place_.news.set_event(path_, add_event(record::EventKind::state,
-                                               fmt::format("{} -> {}", to_string(before), to_string(state))));
+                                               fmt::format("{} -> {}{}", to_string(before), to_string(state),
+                                                           name.empty() ? "" : fmt::format(" ({})", name))));
     }
     place_.news.set_state(path_, state);
 }
 
-void Association::on_namespace_changed(std::string text) noexcept {
+void Association::on_device_changed(std::string text) noexcept {
     size_ = link_->facts().limits.size;
     add_event(record::EventKind::namespace_changed, text);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The life of one path's controller, from the first attempt to connect it to the end of the job:
+// The life of one path, from the first attempt to connect it to the end of the job:
 //
 //   connecting ──> live ──lost──> closing ──> waiting ──reconnect_delay──> connecting ──> live …
 //        └──refused──────────────────────────────^                             └──> waiting, or gone
@@ -47,7 +47,7 @@ struct AssociationPlace {
     const std::optional<JobDevice>& device; ///< nothing: whatever a path leads to is right
 };
 
-class Association final : private nvme::ControllerListener {
+class Association final : private LinkListener {
 public:
     Association(const AssociationPlace& place, PathConnector& connector, std::uint16_t path);
     Association(const Association&) = delete;
@@ -56,7 +56,7 @@ public:
     ~Association() override = default;
 
     /// Connects the path. `first` hears how the first attempt ended; from then on there are only the news.
-    void start(std::function<void(Result<PathConnection>)> first);
+    void start(std::function<void(Result<std::unique_ptr<PathConnection>>)> first);
 
     /// Somebody else has lost the path, and `cause` is why. Nothing happens unless it is live.
     void lose(std::string cause);
@@ -68,16 +68,16 @@ public:
     [[nodiscard]] AssociationState state() const noexcept { return state_; }
 
 private:
-    // nvme::ControllerListener
-    void on_path_state(PathState state) noexcept override;
-    void on_namespace_changed(std::string text) noexcept override;
+    // LinkListener
+    void on_path_state(PathState state, std::string_view name) noexcept override;
+    void on_device_changed(std::string text) noexcept override;
     void on_event(std::string text) noexcept override;
     void on_lost(const Error& error) noexcept override;
 
-    net::Task<int> run(std::function<void(Result<PathConnection>)> first);
+    net::Task<int> run(std::function<void(Result<std::unique_ptr<PathConnection>>)> first);
     net::Task<int> stay_live();
     net::Task<bool> reconnect();
-    net::Task<Result<PathConnection>> attempt();
+    net::Task<Result<std::unique_ptr<PathConnection>>> attempt();
     net::Task<int> pause_until(Nanoseconds due);
     void wake();
 
@@ -86,9 +86,9 @@ private:
     void cancel_failing();
     void fail_io();
     void tell_refusal(const Error& error);
-    void come_back(PathConnection connection);
+    void come_back(std::unique_ptr<PathConnection> connection);
     void give_up(std::string_view text);
-    void tell_device(const nvme::ControllerFacts& facts);
+    void tell_device(const PathFacts& facts);
     void set_state(AssociationState state);
     live::EventLog::Handle add_event(record::EventKind kind, std::string_view text);
     [[nodiscard]] Nanoseconds now() const noexcept { return place_.reactor.clock().now(); }

@@ -77,6 +77,9 @@ Options options_from(const mpath_options& from) {
     options.path = text_or_none(from.path);
     options.hostnqn = text_or_none(from.hostnqn);
     options.hostid = text_or_none(from.hostid);
+    options.initiator = text_or_none(from.initiator);
+    options.chap_user = text_or_none(from.chap_user);
+    options.chap_secret_file = text_or_none(from.chap_secret_file);
     options.log_prefix = text_or_none(from.mpath_log);
     options.min_paths = from.min_paths;
     options.iopolicy = from.iopolicy;

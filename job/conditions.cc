@@ -3,6 +3,8 @@
 
 #include <sys/utsname.h>
 
+#include "nvme/controller_facts.h"
+
 namespace mpath::job {
 namespace {
 
@@ -41,6 +43,18 @@ record::Workload workload(const FioJob& job) {
     return load;
 }
 
+void add(record::PathConditions& conditions, const nvme::ControllerFacts& facts) {
+    conditions.max_transfer = facts.mdts;
+    conditions.in_capsule_bytes = facts.in_capsule;
+    conditions.max_h2c_data = facts.max_h2c_data;
+    conditions.header_digest = facts.pdu.header_digest;
+    conditions.data_digest = facts.pdu.data_digest;
+    conditions.host_alignment = nvme::alignment_bytes(facts.pdu.hpda);
+    conditions.controller_alignment = nvme::alignment_bytes(facts.cpda);
+    conditions.max_r2t = facts.pdu.max_r2t;
+    conditions.keep_alive_ms = facts.keep_alive_ms;
+}
+
 } // namespace
 
 record::Conditions job_conditions(const FioJob& fio_job, const multipath::IoPolicy& policy,
@@ -65,12 +79,13 @@ record::Conditions job_conditions(const FioJob& fio_job, const multipath::IoPoli
     return conditions;
 }
 
-record::PathConditions path_conditions(const PathSpec& path, const nvme::ControllerFacts* facts) {
+record::PathConditions path_conditions(const PathSpec& path, const PathFacts* facts) {
     record::PathConditions conditions;
     conditions.name = path.name;
-    conditions.address = path.uri.address();
+    conditions.address = address_of(path.uri);
     conditions.transport = "tcp";
-    conditions.subsystem = path.uri.subnqn;
+    conditions.protocol = protocol_of(path.uri);
+    conditions.subsystem = target_of(path.uri);
     if (facts == nullptr) {
         return conditions;
     }
@@ -82,21 +97,16 @@ record::PathConditions path_conditions(const PathSpec& path, const nvme::Control
     conditions.firmware = facts->model.firmware;
     conditions.device_bytes = facts->limits.size;
     conditions.block_bytes = facts->limits.block_size;
-    if (facts->ana_reporting) {
-        conditions.group = facts->ana_group;
+    if (facts->reports_state) {
+        conditions.group = facts->group;
         conditions.state_at_start = facts->state;
+    }
+    if (!facts->state_name.empty()) {
+        conditions.state_name = facts->state_name;
     }
     conditions.io_queues = facts->io_queues;
     conditions.queue_size = facts->queue_size;
-    conditions.max_transfer = facts->mdts;
-    conditions.in_capsule_bytes = facts->in_capsule;
-    conditions.max_h2c_data = facts->max_h2c_data;
-    conditions.header_digest = facts->pdu.header_digest;
-    conditions.data_digest = facts->pdu.data_digest;
-    conditions.host_alignment = nvme::alignment_bytes(facts->pdu.hpda);
-    conditions.controller_alignment = nvme::alignment_bytes(facts->cpda);
-    conditions.max_r2t = facts->pdu.max_r2t;
-    conditions.keep_alive_ms = facts->keep_alive_ms;
+    add(conditions, static_cast<const nvme::ControllerFacts&>(*facts));
     return conditions;
 }
 

@@ -9,7 +9,7 @@
 #include "job/options.h"
 #include "job/path_list.h"
 #include "multipath/io_policy.h"
-#include "nvme/controller_facts.h"
+#include "path/facts.h"
 #include "record/conditions.h"
 
 namespace mpath::job {
@@ -18,6 +18,6 @@ namespace mpath::job {
 record::Conditions job_conditions(const FioJob& fio_job, const multipath::IoPolicy& policy,
                                   std::string_view host_nqn, std::string_view net_backend);
 /// A path that never answered has no facts (nullptr): name and address only.
-record::PathConditions path_conditions(const PathSpec& path, const nvme::ControllerFacts* facts);
+record::PathConditions path_conditions(const PathSpec& path, const PathFacts* facts);
 
 } // namespace mpath::job

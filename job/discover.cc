@@ -33,9 +33,11 @@ Result<std::vector<Answer>> ask(const Clock& clock, const std::vector<PathSpec>&
                                 const nvme::BriefOptions& options) {
     static std::map<std::string, Answer> known; // fio sets jobs up one after the other, on one thread
     return ask_once(
-        clock, known, paths, [&options](const PathSpec& path) { return key(path.uri, options); },
+        clock, known, paths,
+        [&options](const PathSpec& path) { return key(std::get<nvme::Uri>(path.uri), options); },
         [&options](net::Reactor& reactor, const PathSpec& path) {
-            return nvme::discover(reactor, path.uri.host, ports_to_ask(path.uri), options);
+            const nvme::Uri& uri = std::get<nvme::Uri>(path.uri);
+            return nvme::discover(reactor, uri.host, ports_to_ask(uri), options);
         });
 }
 
@@ -49,9 +51,10 @@ public:
         for (const PathSpec& path : found_.list) {
             names_.insert(path.name);
             // A name may stand for several addresses, of which the path uses the first that answers.
-            if (const auto addresses = net::resolve(path.uri.host, path.uri.port)) {
+            const nvme::Uri& uri = std::get<nvme::Uri>(path.uri);
+            if (const auto addresses = net::resolve(uri.host, uri.port)) {
                 for (const net::SocketAddress& address : *addresses) {
-                    ways_.insert({address.text(), path.uri.subnqn, path.uri.nsid});
+                    ways_.insert({address.text(), uri.subnqn, uri.nsid});
                 }
             }
         }
@@ -126,7 +129,7 @@ Result<DiscoveredPaths> discover_paths(const Clock& clock, std::vector<PathSpec>
     for (std::size_t i = 0; i < listed.size(); ++i) {
         const Answer& answer = (*answers)[i];
         if (answer) {
-            collector.take(listed[i].uri, *answer);
+            collector.take(std::get<nvme::Uri>(listed[i].uri), *answer);
         } else {
             collector.note(answer.error().text);
         }

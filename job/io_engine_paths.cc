@@ -88,11 +88,11 @@ void IoEngine::take_news_of(std::uint16_t index) noexcept {
             returning_ = true;
             return;
         }
-        const auto connection = news_.take_connection(index);
+        auto connection = news_.take_connection(index);
         if (!connection) {
             return;
         }
-        care_.reattach(index, std::move(*connection));
+        care_.reattach(index, std::move(connection));
         loss_known_[index] = false;
         state_asked_[index] = false;
         gaps_.well(index);

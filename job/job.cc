@@ -6,7 +6,6 @@
 #include "job/conditions.h"
 #include "job/discover.h"
 #include "job/mounted_device.h"
-#include "job/probe.h"
 #include "nvme/host.h"
 
 namespace mpath::job {
@@ -82,13 +81,14 @@ Result<void> Job::prepare_connecting() {
     if (!host) {
         return tl::unexpected<Error>(host.error());
     }
-    controller_options_.host = *host;
-    controller_options_.io_queues = options_.nr_io_queues;
-    controller_options_.queue_size = options_.queue_size;
-    controller_options_.keep_alive_ms = options_.keep_alive_seconds * 1000;
-    controller_options_.connect_timeout = kConnectTimeout;
-    controller_options_.socket = options_.socket;
-    controller_options_.pdu = options_.pdu;
+    nvme::ControllerOptions& nvme = connect_options_.nvme;
+    nvme.host = *host;
+    nvme.io_queues = options_.nr_io_queues;
+    nvme.queue_size = options_.queue_size;
+    nvme.keep_alive_ms = options_.keep_alive_seconds * 1000;
+    nvme.connect_timeout = kConnectTimeout;
+    nvme.socket = options_.socket;
+    nvme.pdu = options_.pdu;
     return {};
 }
 
@@ -116,8 +116,8 @@ Result<std::vector<PathSpec>> Job::all_paths() {
         return listed;
     }
     nvme::BriefOptions asking;
-    asking.host = controller_options_.host;
-    asking.socket = controller_options_.socket;
+    asking.host = connect_options_.nvme.host;
+    asking.socket = connect_options_.nvme.socket;
     asking.timeout = kConnectTimeout;
     auto found = discover_paths(clock_, std::move(*listed), asking);
     if (!found) {
@@ -128,11 +128,11 @@ Result<std::vector<PathSpec>> Job::all_paths() {
 }
 
 Result<void> Job::ask_paths() {
-    std::vector<nvme::Uri> uris;
+    std::vector<PathUri> uris;
     for (const PathSpec& path : paths_) {
         uris.push_back(path.uri);
     }
-    auto facts = probe(clock_, uris, controller_options_);
+    auto facts = probe(clock_, uris, connect_options_);
     if (!facts) {
         return tl::unexpected<Error>(facts.error());
     }
@@ -145,9 +145,11 @@ Result<void> Job::ask_paths() {
     return add_slot(*facts);
 }
 
-Result<void> Job::agree_on_device(const std::vector<Result<nvme::ControllerFacts>>& facts) {
-    const nvme::ControllerFacts* first = nullptr;
+Result<void> Job::agree_on_device(const std::vector<FoundFacts>& facts) {
+    const PathFacts* first = nullptr;
     std::string first_name;
+    const PathFacts* sized = nullptr; ///< the first that knows the device's size
+    std::string sized_name;
     std::size_t usable = 0;
     std::vector<Error> errors;
     for (std::size_t i = 0; i < facts.size(); ++i) {
@@ -157,42 +159,55 @@ Result<void> Job::agree_on_device(const std::vector<Result<nvme::ControllerFacts
             errors.push_back({error.code, fmt::format("path {}: {}", name, error.text)});
             continue;
         }
-        const nvme::ControllerFacts& one = *facts[i];
+        const PathFacts& one = **facts[i];
         if (first == nullptr) {
             first = &one;
             first_name = name;
             identity_ = one.identity;
-            limits_ = one.limits;
         } else if (one.identity != first->identity) {
             return failure(
                 ENODEV,
                 "paths {} and {} lead to different devices ({} and {}): give each device a job of its own",
                 first_name, name, first->identity.text(), one.identity.text());
-        } else if (one.limits.block_size != first->limits.block_size ||
-                   one.limits.size != first->limits.size) {
+        }
+        if (one.limits.size == 0) {
+            // It takes no I/O now, and does not say (ALUA standby).
+        } else if (sized == nullptr) {
+            sized = &one;
+            sized_name = name;
+            limits_ = one.limits;
+        } else if (one.limits.block_size != sized->limits.block_size ||
+                   one.limits.size != sized->limits.size) {
             return failure(
                 ENODEV,
                 "paths {} and {} disagree about the device: {} blocks of {} bytes and {} blocks of {} bytes",
-                first_name, name, first->limits.size / first->limits.block_size, first->limits.block_size,
+                sized_name, name, sized->limits.size / sized->limits.block_size, sized->limits.block_size,
                 one.limits.size / one.limits.block_size, one.limits.block_size);
         }
-        limits_.can_trim = limits_.can_trim && one.limits.can_trim;
-        limits_.can_write_zeroes = limits_.can_write_zeroes && one.limits.can_write_zeroes;
-        limits_.read_only = limits_.read_only || one.limits.read_only;
+        if (one.limits.size != 0) {
+            limits_.can_trim = limits_.can_trim && one.limits.can_trim;
+            limits_.can_write_zeroes = limits_.can_write_zeroes && one.limits.can_write_zeroes;
+            limits_.read_only = limits_.read_only || one.limits.read_only;
+        }
         if (is_usable(one.state)) {
             ++usable;
         } else {
-            errors.push_back({ENOLINK, fmt::format("path {} is {}", name, to_string(one.state))});
+            errors.push_back(
+                {ENOLINK, fmt::format("path {} is {}", name,
+                                      one.state_name.empty() ? to_string(one.state)
+                                                             : std::string_view(one.state_name))});
         }
     }
     if (first != nullptr && facts.size() > 1 && first->identity.kind == DeviceIdentity::Kind::none) {
-        return failure(
-            ENODEV,
-            "the device has no UUID, NGUID or EUI64, so nothing says that its paths lead to the same one: "
-            "use one path");
+        return failure(ENODEV, "the device has no identity (UUID, NGUID, EUI64; VPD 83h), so nothing says "
+                               "that its paths lead to the same one: "
+                               "use one path");
     }
     if (usable < options_.min_paths) {
         return tl::unexpected<Error>(too_few_paths(usable, errors));
+    }
+    if (first != nullptr && sized == nullptr) {
+        return failure(ENOLINK, "no path says how large the device is: all of them are out of use just now");
     }
     return {};
 }
@@ -230,7 +245,7 @@ Result<void> Job::check_not_in_use() const {
     return {};
 }
 
-Result<void> Job::add_slot(const std::vector<Result<nvme::ControllerFacts>>& facts) {
+Result<void> Job::add_slot(const std::vector<FoundFacts>& facts) {
     live::JobDescription description;
     description.thread_number = fio_job_.thread_number;
     description.group_id = fio_job_.group_id;
@@ -238,7 +253,7 @@ Result<void> Job::add_slot(const std::vector<Result<nvme::ControllerFacts>>& fac
     description.name = fio_job_.name;
     description.iopolicy = options_.iopolicy;
     for (const PathSpec& path : paths_) {
-        description.paths.push_back({path.name, path.uri.address()});
+        description.paths.push_back({path.name, address_of(path.uri)});
     }
     describe_steering(description);
     auto slot = block_->add_job(description);
@@ -256,13 +271,14 @@ Result<void> Job::add_slot(const std::vector<Result<nvme::ControllerFacts>>& fac
                               record::EventKind::refused, facts[i].error().text);
             continue;
         }
-        path.device.set(facts[i]->identity.text());
-        path.model.set(facts[i]->model.model);
-        path.serial.set(facts[i]->model.serial);
-        path.firmware.set(facts[i]->model.firmware);
-        path.set_state(facts[i]->state);
-        if (facts[i]->ana_group != 0) {
-            path.group.set(facts[i]->ana_group);
+        const PathFacts& one = **facts[i];
+        path.device.set(one.identity.text());
+        path.model.set(one.model.model);
+        path.serial.set(one.model.serial);
+        path.firmware.set(one.model.firmware);
+        path.set_state(one.state);
+        if (one.group != 0) {
+            path.group.set(one.group);
         }
     }
     return {};
@@ -278,12 +294,12 @@ Result<void> Job::start(const volatile bool& terminate) {
     }
     reactor_ = std::move(*reactor);
     reactor_->set_busy_poll(options_.busy_poll);
-    std::vector<nvme::Uri> uris;
+    std::vector<PathUri> uris;
     for (const PathSpec& path : paths_) {
         uris.push_back(path.uri);
     }
     keeper_ = std::make_unique<Keeper>(
-        clock_, std::move(uris), controller_options_, slot_->events, options_.interval,
+        clock_, std::move(uris), connect_options_, slot_->events, options_.interval,
         [this] {
             if (Recorder* recorder = active_recorder_.load(std::memory_order_acquire)) {
                 recorder->checkpoint();
@@ -297,7 +313,8 @@ Result<void> Job::start(const volatile bool& terminate) {
     return attach(std::move(*connections), terminate);
 }
 
-Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate) {
+Result<void> Job::attach(std::vector<Result<std::unique_ptr<PathConnection>>> connections,
+                         const volatile bool& terminate) {
     EngineOptions engine;
     engine.iodepth = fio_job_.iodepth;
     engine.interval = options_.interval;
@@ -311,10 +328,10 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
                                          std::move(engine));
     engine_->paths().set_filter(filter_);
     std::vector<Error> errors;
-    std::vector<std::optional<nvme::ControllerFacts>> facts;
+    std::vector<std::shared_ptr<const PathFacts>> facts;
     for (std::size_t i = 0; i < connections.size(); ++i) {
-        Result<PathConnection>& connection = connections[i];
-        facts.push_back(connection ? std::optional(connection->facts) : std::nullopt);
+        Result<std::unique_ptr<PathConnection>>& connection = connections[i];
+        facts.push_back(connection ? (*connection)->facts() : nullptr);
         if (!connection) {
             const Error error = with_association_count(connection.error(), block_.get(), 0);
             errors.push_back({error.code, fmt::format("path {}: {}", path_names_[i], error.text)});
@@ -329,45 +346,35 @@ Result<void> Job::attach(std::vector<Result<PathConnection>> connections, const 
 }
 
 /// One that could not be connected is there all the same: the keeper goes on trying.
-void Job::add_path(std::uint16_t index, Result<PathConnection> connection) {
-    const nvme::WriteOptions writes{fio_job_.syncs_writes, options_.write_zeroes};
-    auto path = std::make_unique<nvme::IoPath>(index, paths_[index].uri.nsid, limits_, writes,
-                                               engine_->completions(), engine_->listener());
+void Job::add_path(std::uint16_t index, Result<std::unique_ptr<PathConnection>> connection) {
+    const WriteOptions writes{fio_job_.syncs_writes, options_.write_zeroes};
+    auto path = make_path(paths_[index].uri, index, limits_, writes, *reactor_, engine_->completions(),
+                          engine_->listener());
     io_paths_.push_back(path.get());
     engine_->add_path(path_names_[index], std::move(path));
     if (connection) {
-        const std::vector<PathSocket> sockets = connect_path(index, std::move(*connection));
+        const std::vector<PathSocket> sockets = connect_path(index, **connection);
         sockets_.insert(sockets_.end(), sockets.begin(), sockets.end());
     }
 }
 
-std::vector<PathSocket> Job::connect_path(std::uint16_t index, PathConnection connection) {
-    const nvme::ControllerFacts& facts = connection.facts;
+std::vector<PathSocket> Job::connect_path(std::uint16_t index, PathConnection& connection) {
+    const PathFacts& facts = *connection.facts();
     std::vector<PathSocket> sockets;
-    for (const nvme::ConnectedQueue& queue : connection.queues) {
-        sockets.push_back(
-            {index, queue.parameters.id, queue.socket.get(), socket_cookie(queue.socket.get())});
+    for (const ConnectionSocket& socket : connection.sockets()) {
+        sockets.push_back({index, socket.number, socket.fd, socket_cookie(socket.fd)});
     }
-    nvme::IoPath& path = *io_paths_[index];
-    path.set_limits(facts.limits);
-    path.set_retry_delays(facts.retry_delays);
+    Path& path = *io_paths_[index];
     path.set_state(facts.state);
     slot_->path(index).set_state(facts.state);
-    engine_->paths().set_reports_state(index, facts.ana_reporting);
+    engine_->paths().set_reports_state(index, facts.reports_state);
     engine_->paths().set_write_hold(index, write_hold(facts));
-    path.attach(*reactor_, std::move(connection.queues));
+    path.attach(connection);
     return sockets;
 }
 
-/// When a target must have noticed that an association is lost, and have done with its commands: three
-/// keep-alive timeouts where any traffic counts as a sign of life, otherwise two, and the time it asks for
-/// (NVM Express TP4129).
-Nanoseconds Job::write_hold(const nvme::ControllerFacts& facts) const {
-    if (!options_.hold_writes.value_or(fio_job_.verify.has_value())) {
-        return 0;
-    }
-    const Nanoseconds timeout = facts.keep_alive_ms * kMillisecond;
-    return timeout == 0 ? 0 : timeout * (facts.traffic_based_keep_alive ? 3 : 2) + facts.command_quiesce_time;
+Nanoseconds Job::write_hold(const PathFacts& facts) const {
+    return options_.hold_writes.value_or(fio_job_.verify.has_value()) ? facts.quiet_after_loss : 0;
 }
 
 void Job::report_lost(std::uint16_t path, std::string cause) {
@@ -378,19 +385,19 @@ void Job::refresh_state(std::uint16_t path) {
     keeper_->refresh_state(path);
 }
 
-void Job::reattach(std::uint16_t path, PathConnection connection) {
-    const std::vector<PathSocket> sockets = connect_path(path, std::move(connection));
+void Job::reattach(std::uint16_t path, std::unique_ptr<PathConnection> connection) {
+    const std::vector<PathSocket> sockets = connect_path(path, *connection);
     if (recorder_) {
         recorder_->replace_sockets(path, sockets);
     }
 }
 
-Result<void> Job::start_record(const std::vector<std::optional<nvme::ControllerFacts>>& facts) {
+Result<void> Job::start_record(const std::vector<std::shared_ptr<const PathFacts>>& facts) {
     record::Conditions conditions = job_conditions(fio_job_, engine_->paths().policy(),
-                                                   controller_options_.host.nqn, reactor_->backend());
+                                                   connect_options_.nvme.host.nqn, reactor_->backend());
     std::uint64_t associations = 0;
     for (std::size_t i = 0; i < facts.size(); ++i) {
-        conditions.paths.push_back(path_conditions(paths_[i], facts[i] ? &*facts[i] : nullptr));
+        conditions.paths.push_back(path_conditions(paths_[i], facts[i].get()));
         associations += facts[i] ? 1 : 0;
     }
     conditions.associations = associations;

@@ -20,10 +20,10 @@
 #include "job/keeper.h"
 #include "job/options.h"
 #include "job/path_list.h"
+#include "job/probe.h"
+#include "job/protocol.h"
 #include "job/recorder.h"
 #include "live/control_block.h"
-#include "nvme/controller_facts.h"
-#include "nvme/io_path.h"
 #include "path/device.h"
 
 namespace mpath::job {
@@ -55,25 +55,26 @@ private:
     Result<void> choose_paths();
     Result<std::vector<PathSpec>> all_paths();
     Result<void> ask_paths();
-    Result<void> agree_on_device(const std::vector<Result<nvme::ControllerFacts>>& facts);
+    Result<void> agree_on_device(const std::vector<FoundFacts>& facts);
     Result<void> check_not_in_use() const;
     Result<void> plan_steering();
-    Result<void> add_slot(const std::vector<Result<nvme::ControllerFacts>>& facts);
+    Result<void> add_slot(const std::vector<FoundFacts>& facts);
     void describe_steering(live::JobDescription& description) const;
     [[nodiscard]] std::vector<live::JobSlot*> steered_together() const;
     [[nodiscard]] std::optional<SteerPlan> steer_plan() const;
     [[nodiscard]] std::optional<record::Steering> steering_conditions() const;
     void begin() noexcept;
-    Result<void> attach(std::vector<Result<PathConnection>> connections, const volatile bool& terminate);
-    void add_path(std::uint16_t index, Result<PathConnection> connection);
-    std::vector<PathSocket> connect_path(std::uint16_t index, PathConnection connection);
-    [[nodiscard]] Nanoseconds write_hold(const nvme::ControllerFacts& facts) const;
+    Result<void> attach(std::vector<Result<std::unique_ptr<PathConnection>>> connections,
+                        const volatile bool& terminate);
+    void add_path(std::uint16_t index, Result<std::unique_ptr<PathConnection>> connection);
+    std::vector<PathSocket> connect_path(std::uint16_t index, PathConnection& connection);
+    [[nodiscard]] Nanoseconds write_hold(const PathFacts& facts) const;
 
     // PathCare
     void report_lost(std::uint16_t path, std::string cause) override;
     void refresh_state(std::uint16_t path) override;
-    void reattach(std::uint16_t path, PathConnection connection) override;
-    Result<void> start_record(const std::vector<std::optional<nvme::ControllerFacts>>& facts);
+    void reattach(std::uint16_t path, std::unique_ptr<PathConnection> connection) override;
+    Result<void> start_record(const std::vector<std::shared_ptr<const PathFacts>>& facts);
     [[nodiscard]] Error too_few_paths(std::size_t usable, const std::vector<Error>& errors) const;
 
     Options options_;
@@ -84,7 +85,7 @@ private:
     multipath::StateFilter filter_ = multipath::StateFilter::any;
     std::vector<std::string> path_names_;
     std::optional<multipath::SteerSchedule> schedule_; ///< of steer=
-    nvme::ControllerOptions controller_options_;
+    ConnectOptions connect_options_;
     DeviceIdentity identity_;
     DeviceLimits limits_;
     std::shared_ptr<live::ControlBlock> block_;
@@ -93,7 +94,7 @@ private:
     std::unique_ptr<Keeper> keeper_;
     std::unique_ptr<net::Reactor> reactor_;
     std::unique_ptr<IoEngine> engine_;
-    std::vector<nvme::IoPath*> io_paths_; ///< the engine's
+    std::vector<Path*> io_paths_; ///< the engine's
     std::vector<PathSocket> sockets_;
     std::unique_ptr<Recorder> recorder_;
     std::atomic<Recorder*> active_recorder_{nullptr}; ///< for the keeper's thread

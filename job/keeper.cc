@@ -6,8 +6,6 @@
 
 #include <utility>
 
-#include "job/controller_link.h"
-
 namespace mpath::job {
 namespace {
 
@@ -31,9 +29,9 @@ private:
 
 } // namespace
 
-Keeper::Keeper(const Clock& clock, std::vector<nvme::Uri> paths, nvme::ControllerOptions options,
-               live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval,
-               LifeOptions life, std::optional<JobDevice> device)
+Keeper::Keeper(const Clock& clock, std::vector<PathUri> paths, ConnectOptions options, live::EventLog& events,
+               Nanoseconds interval, std::function<void()> on_interval, LifeOptions life,
+               std::optional<JobDevice> device)
     : clock_(clock), uris_(std::move(paths)), options_(std::move(options)), events_(events),
       interval_(interval), on_interval_(std::move(on_interval)), life_(life), device_(std::move(device)),
       news_(uris_.size()) {}
@@ -42,7 +40,7 @@ Keeper::~Keeper() {
     stop();
 }
 
-Result<std::vector<Result<PathConnection>>> Keeper::connect() {
+Result<std::vector<Result<std::unique_ptr<PathConnection>>>> Keeper::connect() {
     {
         const SignalsBlocked blocked;
         thread_ = std::thread([this] { run(); });
@@ -52,7 +50,7 @@ Result<std::vector<Result<PathConnection>>> Keeper::connect() {
     return std::move(*connections_);
 }
 
-void Keeper::hand_over(Result<std::vector<Result<PathConnection>>> connections) {
+void Keeper::hand_over(Result<std::vector<Result<std::unique_ptr<PathConnection>>>> connections) {
     const std::lock_guard lock(mutex_);
     connections_.emplace(std::move(connections));
     connected_.notify_one();
@@ -78,15 +76,15 @@ void Keeper::run() {
 void Keeper::connect_all(net::Reactor& reactor) {
     const AssociationPlace place{reactor, news_, events_, life_, device_};
     for (std::size_t i = 0; i < uris_.size(); ++i) {
-        connectors_.push_back(std::make_unique<ControllerConnector>(reactor, uris_[i], options_));
+        connectors_.push_back(make_connector(reactor, uris_[i], options_));
         associations_.push_back(
             std::make_unique<Association>(place, *connectors_[i], static_cast<std::uint16_t>(i)));
     }
     // Only now: connecting is not to wait for the names of others.
-    std::vector<std::optional<Result<PathConnection>>> results(uris_.size());
+    std::vector<std::optional<Result<std::unique_ptr<PathConnection>>>> results(uris_.size());
     std::size_t open = uris_.size();
     for (std::size_t i = 0; i < uris_.size(); ++i) {
-        associations_[i]->start([&results, &open, i](Result<PathConnection> result) {
+        associations_[i]->start([&results, &open, i](Result<std::unique_ptr<PathConnection>> result) {
             results[i].emplace(std::move(result));
             --open;
         });
@@ -94,7 +92,7 @@ void Keeper::connect_all(net::Reactor& reactor) {
     while (open > 0) {
         reactor.run(kSecond);
     }
-    std::vector<Result<PathConnection>> connections;
+    std::vector<Result<std::unique_ptr<PathConnection>>> connections;
     connections.reserve(results.size());
     for (auto& result : results) {
         connections.push_back(std::move(*result));

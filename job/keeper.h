@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The thread that keeps a job's paths alive while fio is elsewhere. It owns the controllers (admin
-// connections), each of which leads a life of its own (job/association.h): it is connected with its I/O
-// queues, kept alive, listened to, connected again when it was lost, and ended in order. I/O queues are
-// handed to the I/O thread once connected. Nothing the keeper does makes the I/O thread wait, and nothing
-// that one path does another.
+// The thread that keeps a job's paths alive while fio is elsewhere. It owns what looks after each
+// path (an admin queue, a control session), which leads a life of its own (job/association.h): it is
+// connected with all that carries I/O, kept alive, listened to, connected again when it was lost, and ended
+// in order. What carries I/O is handed to the I/O thread once connected. Nothing the keeper does makes the
+// I/O thread wait, and nothing that one path does another.
 #pragma once
 
 #include <condition_variable>
@@ -22,11 +22,10 @@
 #include "job/job_device.h"
 #include "job/life_options.h"
 #include "job/path_news.h"
+#include "job/protocol.h"
 #include "live/event_log.h"
 #include "net/reactor.h"
 #include "net/wakeup.h"
-#include "nvme/controller.h"
-#include "nvme/uri.h"
 
 namespace mpath::job {
 
@@ -34,9 +33,9 @@ class Keeper {
 public:
     /// `on_interval` is called on the keeper's thread every `interval` after all paths were tried. A path
     /// that does not lead to `device` is refused; nothing: whatever it leads to is right.
-    Keeper(const Clock& clock, std::vector<nvme::Uri> paths, nvme::ControllerOptions options,
-           live::EventLog& events, Nanoseconds interval, std::function<void()> on_interval,
-           LifeOptions life = {}, std::optional<JobDevice> device = {});
+    Keeper(const Clock& clock, std::vector<PathUri> paths, ConnectOptions options, live::EventLog& events,
+           Nanoseconds interval, std::function<void()> on_interval, LifeOptions life = {},
+           std::optional<JobDevice> device = {});
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
     ~Keeper();
@@ -44,7 +43,7 @@ public:
     /// Starts the thread and waits until every path is connected or has failed; one result a path, in order.
     /// A path that has failed is tried again as one that was lost. Fails as a whole when there can be no
     /// thread or reactor.
-    Result<std::vector<Result<PathConnection>>> connect();
+    Result<std::vector<Result<std::unique_ptr<PathConnection>>>> connect();
     [[nodiscard]] PathNews& news() noexcept { return news_; }
 
     /// An I/O connection of the path broke, or was given up, for `cause` (a sentence): its association ends,
@@ -62,12 +61,12 @@ private:
     void run();
     void connect_all(net::Reactor& reactor);
     void serve(net::Reactor& reactor);
-    void hand_over(Result<std::vector<Result<PathConnection>>> connections);
+    void hand_over(Result<std::vector<Result<std::unique_ptr<PathConnection>>>> connections);
     void arm_interval(net::Reactor& reactor, Nanoseconds due);
 
     const Clock& clock_;
-    std::vector<nvme::Uri> uris_;
-    nvme::ControllerOptions options_;
+    std::vector<PathUri> uris_;
+    ConnectOptions options_;
     live::EventLog& events_;
     Nanoseconds interval_;
     std::function<void()> on_interval_;
@@ -82,7 +81,7 @@ private:
 
     std::mutex mutex_; ///< guards the hand-over below
     std::condition_variable connected_;
-    std::optional<Result<std::vector<Result<PathConnection>>>> connections_;
+    std::optional<Result<std::vector<Result<std::unique_ptr<PathConnection>>>>> connections_;
     std::thread thread_;
 };
 

@@ -21,6 +21,9 @@ struct Options {
     std::optional<std::string> path;
     std::optional<std::string> hostnqn;
     std::optional<std::string> hostid;
+    std::optional<std::string> initiator;
+    std::optional<std::string> chap_user;
+    std::optional<std::string> chap_secret_file;
     std::optional<std::string> log_prefix;
     std::uint32_t min_paths = 1;
     std::string iopolicy = "round-robin";

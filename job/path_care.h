@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "job/path_news.h"
+#include "path/connection.h"
 
 namespace mpath::job {
 
@@ -23,7 +23,7 @@ public:
     /// The device refused an I/O for the state of the path's group: what is the state?
     virtual void refresh_state(std::uint16_t path) = 0;
     /// The path, which is closed and has nothing outstanding, is to use these connections from now on.
-    virtual void reattach(std::uint16_t path, PathConnection connection) = 0;
+    virtual void reattach(std::uint16_t path, std::unique_ptr<PathConnection> connection) = 0;
 };
 
 } // namespace mpath::job

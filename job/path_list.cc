@@ -61,25 +61,6 @@ Result<void> check_name(std::string_view name) {
     return {};
 }
 
-Result<nvme::Uri> parse_path_uri(std::string_view uri) {
-    if (uri.empty()) {
-        return failure(EINVAL, "there is no path; write nvme+tcp://host[:port]/subnqn/nsid");
-    }
-    if (uri.starts_with("iscsi://")) {
-        return failure(ENOTSUP, "'{}': iscsi:// is not spoken by this version, nvme+tcp:// is", uri);
-    }
-    if (uri.starts_with("/dev/")) {
-        return failure(ENOTSUP,
-                       "'{}': kernel block devices are not driven by this version; name the target's "
-                       "addresses as nvme+tcp://host[:port]/subnqn/nsid",
-                       uri);
-    }
-    if (uri.find("://") == std::string_view::npos) {
-        return failure(EINVAL, "'{}' has no scheme; write nvme+tcp://host[:port]/subnqn/nsid", uri);
-    }
-    return nvme::parse_uri(uri);
-}
-
 Result<PathSpec> parse_entry(std::string_view entry, std::size_t index) {
     if (entry.empty()) {
         return failure(EINVAL, "is empty");
@@ -118,8 +99,10 @@ PathSelection all_of(std::span<const PathSpec> list, multipath::StateFilter filt
 
 Result<std::vector<PathSpec>> parse_path_list(std::string_view text) {
     if (trimmed(text).empty()) {
-        return failure(EINVAL,
-                       "paths= names no path; write paths=[name=]nvme+tcp://host[:port]/subnqn/nsid,…");
+        return failure(
+            EINVAL,
+            "paths= names no path; write paths=[name=]URI,… with nvme+tcp://host[:port]/subnqn/nsid or "
+            "iscsi://[user@]host[:port]/target/lun");
     }
     const auto entries = split(text, ',');
     if (entries.size() > kMaxPaths) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "job/path_uri.h"
 #include "multipath/path_view.h"
-#include "nvme/uri.h"
 
 namespace mpath::job {
 
@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxPathName = 32; ///< bytes, so that a table's co
 
 struct PathSpec {
     std::string name;
-    nvme::Uri uri;
+    PathUri uri;
 
     bool operator==(const PathSpec&) const = default;
 };

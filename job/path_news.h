@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "live/event_log.h"
-#include "nvme/controller_facts.h"
-#include "nvme/queue_connect.h"
+#include "path/connection.h"
 #include "path/state.h"
 
 namespace mpath::job {
-
-/// A path that is up: what the keeper hands to the I/O thread.
-struct PathConnection {
-    nvme::ControllerFacts facts;
-    std::vector<nvme::ConnectedQueue> queues;
-};
 
 /// Where a path stands between its connects; what may become of I/O that has no usable path depends on it, as
 /// in the kernel (nvme_available_path()).

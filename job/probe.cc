@@ -9,35 +9,20 @@
 namespace mpath::job {
 namespace {
 
-using Facts = Result<nvme::ControllerFacts>;
-
-net::Task<Facts> probe_path(net::Reactor& reactor, nvme::Uri uri, nvme::ControllerOptions options) {
-    auto controller = co_await nvme::Controller::connect(reactor, uri, options);
-    if (!controller) {
-        co_return tl::unexpected<Error>(controller.error());
-    }
-    nvme::ControllerFacts facts = (*controller)->facts();
-    co_await (*controller)->shutdown(reactor.clock().now() + nvme::kShutdownPatience);
-    co_return facts;
-}
-
-std::string key(const nvme::Uri& uri, const nvme::ControllerOptions& options) {
-    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", uri.text(), options.host.nqn,
-                       options.host.id_text(), options.io_queues, options.queue_size, options.keep_alive_ms,
-                       options.pdu.header_digest, options.pdu.data_digest, options.pdu.hpda,
-                       options.pdu.max_r2t, options.socket.source, options.socket.interface,
-                       options.socket.tos.value_or(0));
+net::Task<FoundFacts> look_at(std::unique_ptr<PathConnector> connector) {
+    net::Cancellation never;
+    co_return co_await connector->look(never);
 }
 
 } // namespace
 
-Result<std::vector<Facts>> probe(const Clock& clock, const std::vector<nvme::Uri>& paths,
-                                 const nvme::ControllerOptions& options) {
-    static std::map<std::string, Facts> known; // fio sets jobs up one after the other, on one thread
+Result<std::vector<FoundFacts>> probe(const Clock& clock, const std::vector<PathUri>& paths,
+                                      const ConnectOptions& options) {
+    static std::map<std::string, FoundFacts> known; // fio sets jobs up one after the other, on one thread
     return ask_once(
-        clock, known, paths, [&options](const nvme::Uri& uri) { return key(uri, options); },
-        [&options](net::Reactor& reactor, const nvme::Uri& uri) {
-            return probe_path(reactor, uri, options);
+        clock, known, paths, [&options](const PathUri& uri) { return look_key(uri, options); },
+        [&options](net::Reactor& reactor, const PathUri& uri) {
+            return look_at(make_connector(reactor, uri, options));
         });
 }
 

@@ -34,6 +34,7 @@
 #include "nvme/uri.h"
 #include "nvme/wire/log_page.h"
 #include "nvme/wire/registers.h"
+#include "path/link_listener.h"
 #include "path/state.h"
 
 namespace mpath::nvme {
@@ -62,27 +63,6 @@ enum class ControllerState : std::uint8_t {
 };
 
 std::string_view to_string(ControllerState state);
-
-/// Called on the reactor's thread, from its run, or from start().
-class ControllerListener {
-public:
-    ControllerListener() = default;
-    ControllerListener(const ControllerListener&) = delete;
-    ControllerListener& operator=(const ControllerListener&) = delete;
-    virtual ~ControllerListener() = default;
-
-    /// The namespace's group has entered another state than the one last reported, at first facts().state. Or
-    /// refresh_state() asked: then the state is told even if it is the same, or could not be read.
-    virtual void on_path_state(PathState state) noexcept = 0;
-    /// The namespace was resized, and facts().limits has what is true now; or it was removed, exchanged or
-    /// formatted, and on_lost() follows.
-    virtual void on_namespace_changed(std::string text) noexcept = 0;
-    /// Something worth a line in the record: an asynchronous event, a refused ANA log.
-    virtual void on_event(std::string text) noexcept = 0;
-    /// The association is gone, without our doing; nothing follows. I/O queues have their own connections and
-    /// notice on their own or not at all: close them.
-    virtual void on_lost(const Error& error) noexcept = 0;
-};
 
 class Controller {
 public:
@@ -124,7 +104,7 @@ public:
 
     /// From here on `listener` hears what happens. An association that was lost since connect() is reported
     /// before the call returns.
-    void start(ControllerListener& listener);
+    void start(LinkListener& listener);
 
     /// Reads the ANA log, once more if that is under way: an I/O was answered with an ANA status.
     /// on_path_state() has the answer. After start().
@@ -190,7 +170,7 @@ private:
     Statistics statistics_;
     std::vector<Transition> transitions_;
     Error loss_{0, {}};
-    ControllerListener* listener_ = nullptr;
+    LinkListener* listener_ = nullptr;
     PathState path_state_ = PathState::optimized;
     Wanted wanted_;
     bool attending_ = false;

@@ -41,6 +41,14 @@ std::string list_text(const std::vector<std::uint32_t>& nsids) {
     return nsids.size() > kListed ? text + ", …" : text;
 }
 
+/// When the controller must have noticed that an association is lost, and have done with its commands: three
+/// keep-alive timeouts where any traffic counts as a sign of life, otherwise two, and the time it asks for
+/// (NVM Express TP4129).
+Nanoseconds quiet_after_loss(const ControllerFacts& facts) {
+    const Nanoseconds timeout = facts.keep_alive_ms * kMillisecond;
+    return timeout == 0 ? 0 : timeout * (facts.traffic_based_keep_alive ? 3 : 2) + facts.command_quiesce_time;
+}
+
 } // namespace
 
 net::Task<Result<void>> Controller::bring_up(Nanoseconds deadline) {
@@ -110,15 +118,16 @@ net::Task<Result<void>> Controller::prepare(Nanoseconds deadline) {
     }
     facts_.nsid = uri_.nsid;
     facts_.limits = look->facts.limits;
-    facts_.ana_group = look->facts.ana_group;
+    facts_.group = look->facts.ana_group;
     facts_.identity = std::move(look->identity);
-    if (facts_.ana_reporting) {
+    if (facts_.reports_state) {
         const Result<PathState> state = co_await read_path_state(deadline);
         if (!state) {
             co_return unexpected(state.error());
         }
         path_state_ = facts_.state = *state;
     }
+    facts_.quiet_after_loss = quiet_after_loss(facts_);
     co_return Result<void>{};
 }
 
@@ -165,7 +174,7 @@ net::Task<Result<void>> Controller::identify_controller(Nanoseconds deadline) {
     }
     facts_.model = identity_.model;
     facts_.mdts = identity_.mdts;
-    facts_.ana_reporting = identity_.ana_reporting;
+    facts_.reports_state = identity_.ana_reporting;
     facts_.anatt_seconds = identity_.anatt_seconds;
     facts_.in_capsule = identity_.in_capsule;
     facts_.keep_alive_granularity_ms =
@@ -300,13 +309,13 @@ net::Task<Result<PathState>> Controller::read_path_state(Nanoseconds deadline) {
         statistics_.ana_logs_refused += admin_->closing() ? 0 : 1;
         co_return unexpected(log.error());
     }
-    const AnaGroup* group = log->group_of(uri_.nsid, facts_.ana_group);
+    const AnaGroup* group = log->group_of(uri_.nsid, facts_.group);
     if (group == nullptr) {
         ++statistics_.ana_logs_refused;
         co_return failure(EPROTO, "the ANA log does not say to which group namespace {} belongs", uri_.nsid);
     }
     ++statistics_.ana_logs_read;
-    facts_.ana_group = group->id;
+    facts_.group = group->id;
     co_return group->state;
 }
 

@@ -50,7 +50,7 @@ std::size_t bytes_that_clear(std::uint8_t page) {
 
 // ---- events
 
-void Controller::start(ControllerListener& listener) {
+void Controller::start(LinkListener& listener) {
     listener_ = &listener;
     if (state() == ControllerState::lost) {
         listener_->on_lost(loss_);
@@ -59,7 +59,7 @@ void Controller::start(ControllerListener& listener) {
     net::spawn<int>(watch_event(), [](int) {});
     set_path_state(path_state_);
     // A change after the log was read, and before the request above, need not come as an event.
-    wanted_.state = facts_.ana_reporting;
+    wanted_.state = facts_.reports_state;
     attend_soon();
 }
 
@@ -147,12 +147,12 @@ net::Task<int> Controller::read_log(std::uint8_t page, std::size_t length) {
 
 net::Task<int> Controller::update_path_state() {
     const bool asked = std::exchange(wanted_.state_asked, false);
-    if (!facts_.ana_reporting) {
+    if (!facts_.reports_state) {
         if (!std::exchange(told_of_no_ana_, true)) {
             listener_->on_event("the controller speaks of ANA states but does not report ANA");
         }
         if (asked) {
-            listener_->on_path_state(path_state_);
+            listener_->on_path_state(path_state_, {});
         }
         co_return 0;
     }
@@ -174,7 +174,7 @@ net::Task<int> Controller::update_path_state() {
     }
     // Whoever has asked meanwhile may know more than this answer: the read that follows is for them.
     if (changed || (asked && !wanted_.state_asked)) {
-        listener_->on_path_state(state);
+        listener_->on_path_state(state, {});
     }
     co_return 0;
 }
@@ -189,7 +189,7 @@ void Controller::set_path_state(PathState state) {
         transition_timer_ = reactor_.timers().add(reactor_.clock().now() + transition_limit(), [this] {
             transition_timer_.reset();
             fail({ETIMEDOUT, fmt::format("ANA group {} is in the state change for {} s, twice ANATT",
-                                         facts_.ana_group, transition_limit() / kSecond)});
+                                         facts_.group, transition_limit() / kSecond)});
         });
     }
 }
@@ -267,16 +267,16 @@ void Controller::compare_namespace(const NamespaceLook& look) {
     }
     facts_.limits = now;
     if (now.size != before.size) {
-        listener_->on_namespace_changed(fmt::format("resized from {} to {} bytes", before.size, now.size));
+        listener_->on_device_changed(fmt::format("resized from {} to {} bytes", before.size, now.size));
     }
-    if (look.facts.ana_group != facts_.ana_group) {
-        facts_.ana_group = look.facts.ana_group;
-        wanted_.state = facts_.ana_reporting;
+    if (look.facts.ana_group != facts_.group) {
+        facts_.group = look.facts.ana_group;
+        wanted_.state = facts_.reports_state;
     }
 }
 
 void Controller::lose_namespace(std::string cause) {
-    listener_->on_namespace_changed(cause);
+    listener_->on_device_changed(cause);
     fail({ENODEV, std::move(cause)});
 }
 

@@ -8,28 +8,22 @@
 
 #include "base/clock.h"
 #include "nvme/pdu_options.h"
-#include "path/device.h"
-#include "path/state.h"
+#include "path/facts.h"
 
 namespace mpath::nvme {
 
-struct ControllerFacts {
-    std::string address;       ///< numeric, as connected: "127.0.0.1:4420"
-    std::string local_address; ///< of the admin connection
+/// The local address is that of the admin connection; queue_size is what is left of queue_size_asked after
+/// max_queue_entries and max_commands, io_queues at most what was asked for; quiet_after_loss follows from
+/// the keep-alive timeout and command_quiesce_time (NVM Express TP4129).
+struct ControllerFacts : PathFacts {
     std::string subsystem_nqn;
     std::uint32_t nsid = 0;
     std::uint16_t controller_id = 0;
     std::uint32_t version = 0; ///< VS register
 
-    DeviceModel model;
-    DeviceIdentity identity;
-    DeviceLimits limits;
     std::uint64_t mdts = 0; ///< bytes the controller allows per command; 0 = no limit said
 
-    bool ana_reporting = false;
-    std::uint32_t ana_group = 0;            ///< 0: none
-    PathState state = PathState::optimized; ///< of the namespace's group at connect
-    std::uint32_t anatt_seconds = 0;        ///< how long a group may stay in the state change
+    std::uint32_t anatt_seconds = 0; ///< how long a group may stay in the state change
 
     std::uint32_t events = 0; ///< async_event bits the controller will report
 
@@ -48,9 +42,7 @@ struct ControllerFacts {
     std::uint16_t max_queue_entries = 0; ///< CAP.MQES plus one
     std::uint16_t max_commands = 0;      ///< MAXCMD: outstanding per I/O queue; 0 = not said
     std::uint16_t queue_size_asked = 0;  ///< entries per I/O queue
-    std::uint16_t queue_size = 0;        ///< entries, after both limits above
     std::uint16_t io_queues_asked = 0;
-    std::uint16_t io_queues = 0;         ///< that will be connected: at most what was asked for
     std::uint16_t io_queues_allowed = 0; ///< what Set Features allotted; may be more than was asked for
 };
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "path/connection.h"
 #include "path/request.h"
 #include "path/state.h"
 
@@ -48,6 +49,10 @@ public:
     Path(const Path&) = delete;
     Path& operator=(const Path&) = delete;
     virtual ~Path() = default;
+
+    /// Uses these connections, which its protocol has made, from the reactor's next run on. Again after a
+    /// loss, once the path is closed() and nothing is outstanding on it.
+    virtual void attach(PathConnection& connection) = 0;
 
     /// Takes the I/O: fills the send batch, or parks it until one of the path's queues has room. Every
     /// request taken is pushed to the path's completion list exactly once, failed ones too.

@@ -48,27 +48,30 @@ enum mpath_dnr { MPATH_DNR_FAIL, MPATH_DNR_FAILOVER };
 /// The engine's options as the job file gives them. A string is NULL when the option was not given.
 /// Everything is copied by mpath_job_setup().
 struct mpath_options {
-    const char* paths;        ///< comma-separated [name=]URI; never NULL or empty
-    bool discover;            ///< add what the paths' discovery services know
-    const char* path;         ///< names and indices out of `paths`; NULL = all
-    const char* hostnqn;      ///< NULL = from /etc/nvme, else generated
-    const char* hostid;       ///< NULL = from /etc/nvme, else generated
-    const char* mpath_log;    ///< prefix of the record's name; NULL = no record
-    uint32_t min_paths;       ///< 1..1024
-    const char* iopolicy;     ///< never NULL
-    const char* steer;        ///< comma-separated setting@duration; NULL = no schedule
-    uint32_t steer_order;     ///< enum mpath_steer_order
-    uint64_t steer_settle_ns; ///< kept apart after a switch, at least
-    uint32_t nr_io_queues;    ///< per path, 1..1024
-    uint32_t queue_size;      ///< entries, 16..1024
-    uint32_t keep_alive_tmo;  ///< seconds, 0 = off
-    uint32_t reconnect_delay; ///< seconds, at least 1
-    int32_t ctrl_loss_tmo;    ///< seconds; negative = for ever
-    int32_t fast_io_fail_tmo; ///< seconds; negative = off
-    uint64_t io_timeout_ns;   ///< of one attempt of an I/O; 0 = none
-    uint32_t retry_hold;      ///< enum mpath_retry_hold
-    uint32_t dnr;             ///< enum mpath_dnr
-    const char* fault_log;    ///< what the target says it did, and when; NULL = not known
+    const char* paths;            ///< comma-separated [name=]URI; never NULL or empty
+    bool discover;                ///< add what the paths' discovery services know
+    const char* path;             ///< names and indices out of `paths`; NULL = all
+    const char* hostnqn;          ///< NULL = from /etc/nvme, else generated
+    const char* hostid;           ///< NULL = from /etc/nvme, else generated
+    const char* initiator;        ///< iSCSI name; NULL = from /etc/iscsi, else generated
+    const char* chap_user;        ///< NULL = that of the URI, or no CHAP
+    const char* chap_secret_file; ///< NULL = no CHAP
+    const char* mpath_log;        ///< prefix of the record's name; NULL = no record
+    uint32_t min_paths;           ///< 1..1024
+    const char* iopolicy;         ///< never NULL
+    const char* steer;            ///< comma-separated setting@duration; NULL = no schedule
+    uint32_t steer_order;         ///< enum mpath_steer_order
+    uint64_t steer_settle_ns;     ///< kept apart after a switch, at least
+    uint32_t nr_io_queues;        ///< per path, 1..1024
+    uint32_t queue_size;          ///< entries, 16..1024
+    uint32_t keep_alive_tmo;      ///< seconds, 0 = off
+    uint32_t reconnect_delay;     ///< seconds, at least 1
+    int32_t ctrl_loss_tmo;        ///< seconds; negative = for ever
+    int32_t fast_io_fail_tmo;     ///< seconds; negative = off
+    uint64_t io_timeout_ns;       ///< of one attempt of an I/O; 0 = none
+    uint32_t retry_hold;          ///< enum mpath_retry_hold
+    uint32_t dnr;                 ///< enum mpath_dnr
+    const char* fault_log;        ///< what the target says it did, and when; NULL = not known
     bool hdr_digest;
     bool data_digest;
     uint32_t hpda;           ///< dwords, 0's based, 0..31

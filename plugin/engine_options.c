@@ -430,6 +430,34 @@ struct fio_option engine_option_table[] = {
         OURS,
     },
     {
+        .name = "initiator",
+        .lname = "iSCSI initiator name",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, initiator),
+        .help = "The iSCSI name this host gives to targets. Default: InitiatorName of "
+                "/etc/iscsi/initiatorname.iscsi, else one made from the name of this host",
+        OURS,
+    },
+    {
+        .name = "chap_user",
+        .lname = "CHAP user",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, chap_user),
+        .help = "The name that proves itself to iSCSI targets by CHAP, if they want that; a user in a path's "
+                "URI comes first. Needs chap_secret_file=. Default: no CHAP",
+        OURS,
+    },
+    {
+        .name = "chap_secret_file",
+        .lname = "File of CHAP secrets",
+        .type = FIO_OPT_STR_STORE,
+        .off1 = offsetof(struct engine_options, chap_secret_file),
+        .help =
+            "A file that only its owner can read: the first line is the secret of chap_user=, the second, "
+            "if there is one, the secret by which the target has to prove itself. Default: no CHAP",
+        OURS,
+    },
+    {
         .name = "mpath_log",
         .lname = "Prefix of the record",
         .type = FIO_OPT_STR_STORE,
@@ -485,6 +513,9 @@ struct mpath_options options_for_core(const struct engine_options* given, bool a
         .path = given_or_null(given->path),
         .hostnqn = given_or_null(given->hostnqn),
         .hostid = given_or_null(given->hostid),
+        .initiator = given_or_null(given->initiator),
+        .chap_user = given_or_null(given->chap_user),
+        .chap_secret_file = given_or_null(given->chap_secret_file),
         .mpath_log = given_or_null(given->mpath_log),
         .min_paths = given->min_paths,
         .iopolicy = given->iopolicy,

@@ -14,6 +14,9 @@ struct engine_options {
     char* path;
     char* hostnqn;
     char* hostid;
+    char* initiator;
+    char* chap_user;
+    char* chap_secret_file;
     char* mpath_log;
     unsigned int min_paths;
     char* iopolicy;

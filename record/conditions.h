@@ -16,9 +16,13 @@ struct PathConditions {
     std::string name;
     std::string address; ///< where the path leads to
     std::optional<std::string> local_address;
-    std::optional<std::string> transport; ///< "tcp"
-    std::optional<std::string> subsystem; ///< NQN
-    std::optional<std::string> device;    ///< DeviceIdentity::text()
+    std::optional<std::string> transport;      ///< "tcp"
+    std::optional<std::string> protocol;       ///< "nvme-tcp", "iscsi"
+    std::optional<std::string> subsystem;      ///< NQN; NVMe
+    std::optional<std::string> target;         ///< name of the target; iSCSI
+    std::optional<std::uint64_t> lun;          ///< iSCSI
+    std::optional<std::uint64_t> portal_group; ///< its tag; iSCSI
+    std::optional<std::string> device;         ///< DeviceIdentity::text()
     std::optional<std::string> model;
     std::optional<std::string> serial;
     std::optional<std::string> firmware;
@@ -26,12 +30,19 @@ struct PathConditions {
     std::optional<std::uint64_t> block_bytes; ///< of one LBA
     std::optional<std::uint64_t> group;       ///< number of the path group
     std::optional<PathState> state_at_start;
+    std::optional<std::string> state_name; ///< at the start, where the protocol has another word for it
     std::optional<PathState> state_at_end;
     std::optional<std::uint64_t> io_queues;        ///< as negotiated
     std::optional<std::uint64_t> queue_size;       ///< entries of each, as negotiated
     std::optional<std::uint64_t> max_transfer;     ///< bytes of one command (MDTS); 0 = no limit
     std::optional<std::uint64_t> in_capsule_bytes; ///< data that fits into a command capsule
     std::optional<std::uint64_t> max_h2c_data;     ///< bytes of one H2CData PDU (MAXH2CDATA)
+    std::optional<std::uint64_t> first_burst;      ///< bytes of a write sent unasked (FirstBurstLength)
+    std::optional<std::uint64_t> max_burst;        ///< bytes of one sequence of data PDUs (MaxBurstLength)
+    std::optional<std::uint64_t> max_send_data;    ///< bytes of one PDU to the target
+    std::optional<std::uint64_t> max_receive_data; ///< bytes of one PDU from the target
+    std::optional<bool> immediate_data;            ///< a write's command may carry data (ImmediateData)
+    std::optional<bool> unsolicited_data;          ///< further data may follow it unasked (InitialR2T=No)
     std::optional<bool> header_digest;
     std::optional<bool> data_digest;
     std::optional<std::uint64_t> host_alignment;       ///< bytes, of data the target sends (HPDA)
@@ -87,6 +98,7 @@ struct Conditions {
     std::optional<std::string> host;
     std::optional<std::uint64_t> server_port; ///< of the fio server that ran the job; empty: no server
     std::optional<std::string> host_nqn;
+    std::optional<std::string> initiator;   ///< our iSCSI name; empty: no path is iSCSI
     std::optional<std::string> net_backend; ///< "io_uring"
     std::string iopolicy;
     std::string iopolicy_rules;                ///< whose semantics: "linux kernel"

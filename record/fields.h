@@ -222,7 +222,11 @@ void fields(Archive& field, Seen<Archive, PathConditions> path) {
     field("address", path.address, "where the path leads to");
     field("local_address", path.local_address, "our end");
     field("transport", path.transport, "");
-    field("subsystem", path.subsystem, "NQN");
+    field.added("protocol", path.protocol, "nvme-tcp or iscsi");
+    field("subsystem", path.subsystem, "NQN; null: not NVMe");
+    field.added("target", path.target, "name of the iSCSI target");
+    field.added("lun", path.lun, "of the iSCSI target");
+    field.added("portal_group", path.portal_group, "target portal group tag, iSCSI");
     field("device", path.device, "identity of the device: kind and value");
     field("model", path.model, "");
     field("serial", path.serial, "");
@@ -231,12 +235,22 @@ void fields(Archive& field, Seen<Archive, PathConditions> path) {
     field("block_bytes", path.block_bytes, "size of one LBA");
     field("group", path.group, "number of the path group");
     field("state_at_start", path.state_at_start, "");
+    field.added("state_name", path.state_name,
+                "at the start, where the protocol has another word for the state: standby");
     field("state_at_end", path.state_at_end, "");
     field("io_queues", path.io_queues, "as negotiated");
     field("queue_size", path.queue_size, "entries of each queue, as negotiated");
     field("max_transfer_bytes", path.max_transfer, "of one command (MDTS); 0: no limit");
     field("in_capsule_bytes", path.in_capsule_bytes, "data that fits into a command capsule");
     field("max_h2c_data_bytes", path.max_h2c_data, "of one H2CData PDU (MAXH2CDATA)");
+    field.added("first_burst_bytes", path.first_burst,
+                "of a write that are sent unasked (FirstBurstLength), iSCSI");
+    field.added("max_burst_bytes", path.max_burst, "of one sequence of data PDUs (MaxBurstLength), iSCSI");
+    field.added("max_send_data_bytes", path.max_send_data, "of one data PDU to the target, iSCSI");
+    field.added("max_receive_data_bytes", path.max_receive_data, "of one data PDU from the target, iSCSI");
+    field.added("immediate_data", path.immediate_data, "a write's command carries data, iSCSI");
+    field.added("unsolicited_data", path.unsolicited_data,
+                "further data follows it unasked (InitialR2T=No), iSCSI");
     field("header_digest", path.header_digest, "");
     field("data_digest", path.data_digest, "");
     field("host_alignment_bytes", path.host_alignment, "of data the target sends, as asked for (HPDA)");
@@ -286,12 +300,14 @@ void fields(Archive& field, Seen<Archive, Conditions> conditions) {
     field("host", conditions.host, "");
     field("server_port", conditions.server_port, "of the fio server that ran the job; null: no fio server");
     field("host_nqn", conditions.host_nqn, "");
+    field.added("initiator", conditions.initiator, "our iSCSI name; null: no path is iSCSI");
     field("net_backend", conditions.net_backend, "how sockets are driven");
     field("iopolicy", conditions.iopolicy, "the job's iopolicy=");
     field("iopolicy_rules", conditions.iopolicy_rules, "whose semantics the policy has");
     field("iopolicy_scope", conditions.iopolicy_scope, "over what it balances");
     field.added("steering", conditions.steering, "the schedule inside the run; null: none");
-    field("associations", conditions.associations, "controllers this job connected");
+    field("associations", conditions.associations,
+          "controllers, or iSCSI sets of sessions, this job connected");
     field("workload", conditions.workload, "fio's options that decide what a number means");
     field("paths", conditions.paths, "in the order of results.paths");
 }

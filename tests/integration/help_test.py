@@ -11,7 +11,7 @@ OPTIONS = ("paths", "discover", "path", "min_paths", "iopolicy", "steer", "steer
            "nr_io_queues", "queue_size", "keep_alive_tmo",
            "reconnect_delay", "ctrl_loss_tmo", "fast_io_fail_tmo", "io_timeout", "retry_hold", "dnr", "fault_log",
            "hdr_digest", "data_digest", "hpda", "max_r2t", "hostnqn", "hostid", "host_traddr", "host_iface", "tos",
-           "busy_poll", "write_mode", "mpath_log", "mpath_interval")
+           "initiator", "chap_user", "chap_secret_file", "busy_poll", "write_mode", "mpath_log", "mpath_interval")
 
 
 class EngineHelp(lab.Case):

@@ -68,7 +68,7 @@ public:
         lost.push_back(fmt::format("{}: {}", path, cause));
     }
     void refresh_state(std::uint16_t path) override { refreshed.push_back(path); }
-    void reattach(std::uint16_t path, PathConnection) override { on_reattach(path); }
+    void reattach(std::uint16_t path, std::unique_ptr<PathConnection>) override { on_reattach(path); }
 
     std::vector<std::string> lost;
     std::vector<std::uint16_t> refreshed;
@@ -79,6 +79,7 @@ class FakePath final : public Path {
 public:
     explicit FakePath(RequestList& completions) : completions_(completions) {}
 
+    void attach(PathConnection& /*connection*/) override {}
     void submit(Request& request) noexcept override { held.push_back(&request); }
     void flush() noexcept override {
         flushed += held.size() - ready;

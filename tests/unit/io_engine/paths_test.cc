@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/unit/io_engine/engine_fixture.h"
+#include "tests/unit/job/fake_connection.h"
 
 namespace mpath::job::test {
 namespace {
@@ -21,7 +22,7 @@ protected:
         paths_[index]->close({ECONNRESET, {}});
     }
     /// The keeper has connected the path again.
-    void bring_back(std::size_t path) { news_->hand_over(path, std::make_unique<PathConnection>()); }
+    void bring_back(std::size_t path) { news_->hand_over(path, std::make_unique<FakeConnection>()); }
 };
 
 TEST_F(EngineTrouble, IoOfAPathThatTheKeeperLostIsRequeued) {

@@ -63,7 +63,8 @@ protected:
     void start(std::deque<Attempt> attempts) {
         connector_.then(std::move(attempts));
         association_ = std::make_unique<Association>(place_, connector_, kPath);
-        association_->start([this](Result<PathConnection> first) { first_.emplace(std::move(first)); });
+        association_->start(
+            [this](Result<std::unique_ptr<PathConnection>> first) { first_.emplace(std::move(first)); });
         begin_ = clock_.now();
     }
     /// Connected, and lost at this moment: the zero of the seconds that follow.
@@ -113,7 +114,7 @@ protected:
     AssociationPlace place_{reactor_, news_, *events_, life_, device_};
     ScriptedConnector connector_{reactor_, {}};
     std::unique_ptr<Association> association_;
-    std::optional<Result<PathConnection>> first_;
+    std::optional<Result<std::unique_ptr<PathConnection>>> first_;
     Nanoseconds begin_ = 0;
     bool stopped_ = false;
 };

@@ -24,7 +24,7 @@ TEST_F(FirstConnect, is_handed_to_whoever_started_it) {
     start({connects()});
     ASSERT_TRUE(first_);
     ASSERT_TRUE(*first_);
-    EXPECT_EQ((*first_)->facts.address, "127.0.0.1:4420");
+    EXPECT_EQ((**first_)->facts()->address, "127.0.0.1:4420");
     EXPECT_EQ(news_.state(kPath), PathState::non_optimized);
     EXPECT_EQ(life(), "live");
     EXPECT_FALSE(news_.connection_waits(kPath));
@@ -212,7 +212,7 @@ TEST_F(Return, an_old_loss_is_not_blamed_on_it) {
 
 TEST_F(Told, a_new_state_is_an_event) {
     start({connects()});
-    connector_.script.listener->on_path_state(PathState::change);
+    connector_.script.listener->on_path_state(PathState::change, {});
     EXPECT_EQ(news_.state(kPath), PathState::change);
     EXPECT_THAT(events(), ElementsAre("0 state: optimized -> change"));
     EXPECT_NE(news_.event(kPath), live::EventLog::kNoEvent);
@@ -221,7 +221,7 @@ TEST_F(Told, a_new_state_is_an_event) {
 TEST_F(Told, the_same_state_is_a_report_and_no_event) {
     start({connects()});
     const std::uint32_t reports = news_.state_reports(kPath);
-    connector_.script.listener->on_path_state(PathState::optimized);
+    connector_.script.listener->on_path_state(PathState::optimized, {});
     EXPECT_EQ(news_.state_reports(kPath), reports + 1);
     EXPECT_THAT(events(), IsEmpty());
 }
@@ -242,7 +242,7 @@ TEST_F(Told, a_request_for_the_state_of_a_lost_path_is_answered_at_once) {
 TEST_F(Told, a_resize_is_told_once) {
     start({connects()});
     connector_.script.facts.limits.size = 1 << 21;
-    connector_.script.listener->on_namespace_changed("resized from 1048576 to 2097152 bytes");
+    connector_.script.listener->on_device_changed("resized from 1048576 to 2097152 bytes");
     connector_.script.lose("it broke");
     run_to(10);
     EXPECT_THAT(events(), ElementsAre("0 namespace_changed: resized from 1048576 to 2097152 bytes",

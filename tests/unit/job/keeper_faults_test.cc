@@ -13,8 +13,8 @@ namespace {
 class KeeperFaults : public KeeperTest {
 protected:
     KeeperFaults() {
-        options_.keep_alive_ms = 1000;
-        options_.connect_timeout = 500 * kMillisecond;
+        options_.nvme.keep_alive_ms = 1000;
+        options_.nvme.connect_timeout = 500 * kMillisecond;
     }
 
     void connect_to_target() {
@@ -95,7 +95,7 @@ TEST_P(Obstacles, are_told_and_end_the_attempts_only_when_they_are_final) {
         Keeper first(clock_, {target_.uri()}, options_, *events_, kSecond, [] {});
         const auto connections = first.connect();
         ASSERT_TRUE(connections && (*connections)[0]);
-        const nvme::ControllerFacts& facts = (*connections)[0]->facts;
+        const PathFacts& facts = *(*(*connections)[0])->facts();
         device_ = JobDevice{facts.identity, facts.limits.block_size, facts.limits.size};
     }
     connect_to_target();

@@ -74,13 +74,13 @@ private:
 class KeeperTest : public testing::Test {
 protected:
     KeeperTest() {
-        options_.host.nqn = "nqn.2014-08.org.nvmexpress:uuid:1b4e28ba-2fa1-11d2-883f-0016d3cca427";
-        options_.host.id.fill(0x5a);
-        options_.connect_timeout = 5 * kSecond;
+        options_.nvme.host.nqn = "nqn.2014-08.org.nvmexpress:uuid:1b4e28ba-2fa1-11d2-883f-0016d3cca427";
+        options_.nvme.host.id.fill(0x5a);
+        options_.nvme.connect_timeout = 5 * kSecond;
         life_.reconnect_delay = 20 * kMillisecond;
     }
 
-    std::vector<Result<PathConnection>> connect(std::vector<nvme::Uri> uris) {
+    std::vector<Result<std::unique_ptr<PathConnection>>> connect(std::vector<PathUri> uris) {
         keeper_ = std::make_unique<Keeper>(
             clock_, std::move(uris), options_, *events_, kSecond, [] {}, life_, device_);
         auto connections = keeper_->connect();
@@ -103,7 +103,7 @@ protected:
     }
 
     SystemClock clock_;
-    nvme::ControllerOptions options_;
+    ConnectOptions options_;
     LifeOptions life_;
     std::optional<JobDevice> device_;
     std::unique_ptr<live::EventLog> events_ = std::make_unique<live::EventLog>();

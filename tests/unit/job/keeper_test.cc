@@ -29,8 +29,8 @@ TEST_F(KeeperTest, brings_a_path_back_whose_target_was_away) {
     EXPECT_EQ(keeper_->news().life(0), PathLife::live);
     const auto connection = keeper_->news().take_connection(0);
     ASSERT_NE(connection, nullptr);
-    EXPECT_THAT(connection->queues, SizeIs(1));
-    EXPECT_EQ(connection->facts.limits.size, 1U << 20);
+    EXPECT_THAT(connection->sockets(), SizeIs(1));
+    EXPECT_EQ(connection->facts()->limits.size, 1U << 20);
     EXPECT_EQ(kinds().front(), EventKind::lost);
     EXPECT_EQ(kinds().back(), EventKind::connected);
 }
@@ -84,7 +84,7 @@ TEST_F(KeeperTest, a_device_that_is_not_the_jobs_is_no_path) {
     const JobDevice other{
         {DeviceIdentity::Kind::uuid, "11111111-2222-3333-4444-555555555555"}, 4096, 1 << 20};
     keeper_ = std::make_unique<Keeper>(
-        clock_, std::vector{target.uri()}, options_, *events_, kSecond, [] {}, life_, other);
+        clock_, std::vector<PathUri>{target.uri()}, options_, *events_, kSecond, [] {}, life_, other);
     const auto connections = keeper_->connect();
     ASSERT_TRUE(connections);
     ASSERT_FALSE((*connections)[0]);
@@ -124,7 +124,7 @@ TEST_F(KeeperTest, ends_while_a_path_is_being_connected) {
     const OneTarget target;
     nvme::Uri uri = target.uri();
     uri.port = mute.port();
-    options_.connect_timeout = kSecond;
+    options_.nvme.connect_timeout = kSecond;
     const auto connections = connect({uri, target.uri()});
     EXPECT_FALSE(connections[0]);
     EXPECT_TRUE(connections[1]);
@@ -139,11 +139,11 @@ TEST_F(KeeperTest, keeps_one_path_alive_while_another_hangs) {
     const OneTarget target;
     nvme::Uri uri = target.uri();
     uri.port = mute.port();
-    options_.connect_timeout = 300 * kMillisecond;
-    options_.keep_alive_ms = 2000; // a starved machine must not be silent that long
+    options_.nvme.connect_timeout = 300 * kMillisecond;
+    options_.nvme.keep_alive_ms = 2000; // a starved machine must not be silent that long
     std::atomic<int> intervals = 0;
     keeper_ = std::make_unique<Keeper>(
-        clock_, std::vector{uri, target.uri()}, options_, *events_, 50 * kMillisecond,
+        clock_, std::vector<PathUri>{uri, target.uri()}, options_, *events_, 50 * kMillisecond,
         [&intervals] { ++intervals; }, life_);
     ASSERT_TRUE(keeper_->connect());
     ASSERT_TRUE(wait_until([&intervals] { return intervals >= 60; }));

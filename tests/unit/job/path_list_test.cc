@@ -26,8 +26,8 @@ std::string names_in(const std::string& text) {
 TEST(PathList, reads_name_and_uri_of_each_entry) {
     const auto list = list_of("a=nvme+tcp://192.0.2.1/nqn.x/1,b=nvme+tcp://[::1]:8009/nqn.y/2");
     ASSERT_EQ(list.size(), 2U);
-    EXPECT_EQ(list[0], (PathSpec{"a", {"192.0.2.1", 4420, "nqn.x", 1}}));
-    EXPECT_EQ(list[1], (PathSpec{"b", {"::1", 8009, "nqn.y", 2}}));
+    EXPECT_EQ(list[0], (PathSpec{"a", nvme::Uri{"192.0.2.1", 4420, "nqn.x", 1}}));
+    EXPECT_EQ(list[1], (PathSpec{"b", nvme::Uri{"::1", 8009, "nqn.y", 2}}));
 }
 
 TEST(PathList, numbers_unnamed_paths_by_their_place) {
@@ -42,7 +42,7 @@ TEST(PathList, takes_blanks_around_entries_and_names) {
 TEST(PathList, leaves_an_equals_sign_behind_the_scheme_to_the_uri) {
     const auto list = list_of("nvme+tcp://h/nqn.x:a=b/1");
     EXPECT_EQ(list[0].name, "p0");
-    EXPECT_EQ(list[0].uri.subnqn, "nqn.x:a=b");
+    EXPECT_EQ(target_of(list[0].uri), "nqn.x:a=b");
 }
 
 struct Bad {
@@ -53,8 +53,12 @@ struct Bad {
 
 TEST(PathListRefuses, and_says_which_entry) {
     const Bad cases[] = {
-        {"", EINVAL, "paths= names no path; write paths=[name=]nvme+tcp://host[:port]/subnqn/nsid,…"},
-        {" \t", EINVAL, "paths= names no path; write paths=[name=]nvme+tcp://host[:port]/subnqn/nsid,…"},
+        {"", EINVAL,
+         "paths= names no path; write paths=[name=]URI,… with nvme+tcp://host[:port]/subnqn/nsid or "
+         "iscsi://[user@]host[:port]/target/lun"},
+        {" \t", EINVAL,
+         "paths= names no path; write paths=[name=]URI,… with nvme+tcp://host[:port]/subnqn/nsid or "
+         "iscsi://[user@]host[:port]/target/lun"},
         {some_uri + ",," + some_uri, EINVAL, "paths= entry 2: is empty"},
         {some_uri + ",", EINVAL, "paths= entry 2: is empty"},
         {"=" + some_uri, EINVAL, "paths= entry 1: the name before '=' is empty"},

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "job/path_link.h"
+#include "tests/unit/job/fake_connection.h"
 
 namespace mpath::job::test {
 
 /// What a link is told, and what it says when a test wants it to.
 struct LinkScript {
-    nvme::ControllerListener* listener = nullptr; ///< of the link that is live; nullptr: none is
-    nvme::ControllerFacts facts;
+    LinkListener* listener = nullptr; ///< of the link that is live; nullptr: none is
+    PathFacts facts;
     PathState state = PathState::optimized;
     int refreshes = 0;
     int ended = 0;
@@ -61,8 +62,12 @@ public:
         }
         LinkedPath path;
         path.link = std::make_unique<Link>(reactor_, script);
-        path.connection.facts = script.facts;
+        path.connection = std::make_unique<FakeConnection>(script.facts);
         co_return std::move(path);
+    }
+
+    net::Task<Result<std::shared_ptr<const PathFacts>>> look(net::Cancellation& /*cancellation*/) override {
+        co_return std::make_shared<const PathFacts>(script.facts);
     }
 
 private:
@@ -70,9 +75,10 @@ private:
     public:
         Link(net::Reactor& reactor, LinkScript& script) : reactor_(reactor), script_(script) {}
 
-        [[nodiscard]] const nvme::ControllerFacts& facts() const noexcept override { return script_.facts; }
+        [[nodiscard]] const PathFacts& facts() const noexcept override { return script_.facts; }
         [[nodiscard]] PathState state() const noexcept override { return script_.state; }
-        void start(nvme::ControllerListener& listener) override { script_.listener = &listener; }
+        [[nodiscard]] std::string_view state_name() const noexcept override { return {}; }
+        void start(LinkListener& listener) override { script_.listener = &listener; }
         void refresh_state() override { ++script_.refreshes; }
         void fail(Error reason) noexcept override { script_.lose(reason.text); }
         net::Task<int> end(Nanoseconds) override {

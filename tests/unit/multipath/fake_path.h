@@ -19,6 +19,7 @@ namespace mpath::multipath::test {
 
 class FakePath final : public Path {
 public:
+    void attach(PathConnection& /*connection*/) override {}
     void submit(Request& request) noexcept override {
         submitted.push_back(&request);
         ++depth;

@@ -47,8 +47,8 @@ TEST_F(BringUp, learns_what_the_record_has_to_say) {
     EXPECT_EQ(facts.limits.max_transfer, 32U * 4096U);
     EXPECT_TRUE(facts.limits.can_trim);
     EXPECT_TRUE(facts.limits.can_flush);
-    EXPECT_TRUE(facts.ana_reporting);
-    EXPECT_EQ(facts.ana_group, 2U);
+    EXPECT_TRUE(facts.reports_state);
+    EXPECT_EQ(facts.group, 2U);
     EXPECT_EQ(facts.state, PathState::non_optimized);
     EXPECT_EQ((*controller)->path_state(), PathState::non_optimized);
     EXPECT_EQ(facts.events, async_event::kAnaChange | async_event::kNamespaceAttribute);
@@ -66,9 +66,9 @@ TEST_F(BringUp, a_path_without_ana_is_optimized) {
     FakeController fake(data);
     auto controller = connect(fake);
     ASSERT_TRUE(controller) << controller.error().text;
-    EXPECT_FALSE((*controller)->facts().ana_reporting);
+    EXPECT_FALSE((*controller)->facts().reports_state);
     EXPECT_EQ((*controller)->facts().state, PathState::optimized);
-    EXPECT_EQ((*controller)->facts().ana_group, 0U);
+    EXPECT_EQ((*controller)->facts().group, 0U);
     EXPECT_EQ(fake.received(admin_opcode::kGetLogPage), 0U);
     close(**controller);
 }

@@ -95,7 +95,7 @@ TEST_F(ControllerEvents, follows_a_namespace_into_another_group) {
     Controller& controller = start(fake);
     fake.change_ana(ana_log_bytes(2, {{1, 1, {}}, {4, 2, {1}}}));
     ASSERT_TRUE(run_until([&] { return !listener_.states.empty(); }));
-    EXPECT_EQ(controller.facts().ana_group, 4U);
+    EXPECT_EQ(controller.facts().group, 4U);
 }
 
 TEST_F(ControllerEvents, reads_the_log_of_other_events_so_that_they_can_come_again) {

@@ -15,10 +15,12 @@
 namespace mpath::nvme::test {
 
 /// Notes what a controller says.
-class Listener final : public ControllerListener {
+class Listener final : public LinkListener {
 public:
-    void on_path_state(PathState state) noexcept override { states.push_back(state); }
-    void on_namespace_changed(std::string text) noexcept override { namespaces.push_back(std::move(text)); }
+    void on_path_state(PathState state, std::string_view /*name*/) noexcept override {
+        states.push_back(state);
+    }
+    void on_device_changed(std::string text) noexcept override { namespaces.push_back(std::move(text)); }
     void on_event(std::string text) noexcept override { events.push_back(std::move(text)); }
     void on_lost(const Error& error) noexcept override { losses.push_back(error); }
 

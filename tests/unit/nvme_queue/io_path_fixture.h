@@ -25,6 +25,7 @@ struct PathShape {
     std::uint64_t max_trim = 0;
     std::uint64_t max_write_zeroes = 0;
     WriteOptions writes{};
+    std::array<Nanoseconds, 3> retry_delays{};
 };
 
 class IoPathTest : public testing::Test, protected PathListener {
@@ -45,7 +46,7 @@ protected:
         limits.boundary = shape.boundary;
         limits.max_trim = shape.max_trim;
         limits.max_write_zeroes = shape.max_write_zeroes;
-        path_ = std::make_unique<IoPath>(kIndex, kNsid, limits, shape.writes, completions_,
+        path_ = std::make_unique<IoPath>(kIndex, kNsid, limits, shape.writes, *reactor_, completions_,
                                          static_cast<PathListener&>(*this));
         std::vector<ConnectedQueue> queues;
         for (std::size_t i = 0; i < shape.queues; ++i) {
@@ -59,7 +60,11 @@ protected:
             queue.parameters.pdu = shape.pdu;
             queues.push_back(std::move(queue));
         }
-        path_->attach(*reactor_, std::move(queues));
+        ControllerFacts facts;
+        facts.limits = limits;
+        facts.retry_delays = shape.retry_delays;
+        ConnectedPath connected(facts, std::move(queues));
+        path_->attach(connected);
         requests_.resize(64);
         times_completed_.resize(requests_.size());
     }

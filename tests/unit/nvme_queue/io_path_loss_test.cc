@@ -148,7 +148,9 @@ TEST_F(IoPathLive, NeedsEveryQueue) {
 TEST_F(IoPathLive, IsNotBeforeTheQueuesAreThere) {
     DeviceLimits limits;
     limits.block_size = 512;
-    IoPath path(0, 1, limits, {}, completions_, *this);
+    auto reactor = net::make_reactor(clock_, 4);
+    ASSERT_TRUE(reactor) << reactor.error().text;
+    IoPath path(0, 1, limits, {}, **reactor, completions_, *this);
     EXPECT_FALSE(path.live());
     EXPECT_TRUE(path.closed());
 }
