@@ -42,6 +42,7 @@ struct LoggedIn {
     Isid isid{};
     std::uint16_t tsih = 0;
     std::uint16_t portal_group = 0; ///< TargetPortalGroupTag
+    bool authenticated = false;     ///< we have proven who we are, by CHAP
     std::string address;            ///< of the peer: "127.0.0.1:3260"
     std::string local_address;      ///< ours
     std::string target_alias;       ///< empty: not said
