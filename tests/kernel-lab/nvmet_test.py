@@ -8,17 +8,14 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
+import guest_fio
 import vm
+from guest_fio import STEP_SECONDS, events_of
 
 ENGINE = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 PROBE = pathlib.Path(__file__).with_name("nvme_tcp_probe.py")
-FIO_SECONDS = 240
-# For what one step of a test must bring about, on a starved machine.
-STEP_SECONDS = 120
 MIB = 1 << 20
 
 lab = None
@@ -55,17 +52,7 @@ class Peer(unittest.TestCase):
 class Engine(unittest.TestCase):
     def fio(self, nsid, *options, through=None):
         """Runs one job on both paths, or `through` others; what fio's JSON says of it."""
-        with tempfile.TemporaryDirectory(prefix="fio-mpath-lab-") as folder:
-            output = pathlib.Path(folder) / "output.json"
-            command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={through or paths(nsid)}",
-                       "--filename=lab", "--output-format=json", f"--output={output}", *options]
-            done = subprocess.run(command, cwd=folder, timeout=FIO_SECONDS, stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True)
-            said = done.stdout + done.stderr + (output.read_text() if output.exists() else "")
-            self.assertEqual(0, done.returncode, said[-4000:])
-            (job,) = json.loads(output.read_text())["jobs"]
-        self.assertEqual(0, job["error"], said[-4000:])
-        return job
+        return guest_fio.run(self, ENGINE, through or paths(nsid), *options)
 
     def test_random_writes_of_mixed_sizes_read_back_as_written(self):
         for policy in ("round-robin", "queue-depth", "numa"):
@@ -144,86 +131,16 @@ class Engine(unittest.TestCase):
         self.assertEqual(8 * MIB, job["read"]["io_bytes"])
 
 
-class RunningJob:
-    """fio with a job on both paths of namespace 1 that goes on until it is ended; its record tells how far it is."""
+class RunningJob(guest_fio.RunningJob):
+    """On both paths of namespace 1."""
 
     def __init__(self, *options):
-        self.options = options
-
-    def __enter__(self):
-        self.holder = tempfile.TemporaryDirectory(prefix="fio-mpath-lab-")
-        self.folder = pathlib.Path(self.holder.name)
-        command = ["fio", "--name=lab", f"--ioengine=external:{ENGINE}", f"--paths={paths(1)}", "--filename=lab",
-                   "--bs=4k", "--iodepth=8", "--time_based", "--runtime=1h", "--mpath_log=record",
-                   "--mpath_interval=200ms", f"--trigger-file={self.folder / 'stop'}", "--trigger=true", *self.options]
-        self.said = (self.folder / "said").open("w+")
-        self.process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=self.said,
-                                        stderr=subprocess.STDOUT)
-        try:
-            self.wait_for("I/O", lambda results: sum(done["count"] for done in results["response"].values()))
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.said.close()
-        self.holder.cleanup()
-
-    def results(self):
-        """What the record says now; None before there is one."""
-        file = self.folder / "record_mpath.1.json"
-        return json.loads(file.read_text())["results"] if file.exists() else None
-
-    def wait_for(self, what, condition):
-        """Until `condition` is true of the results."""
-        end = time.monotonic() + STEP_SECONDS
-        while True:
-            results = self.results()
-            if results and condition(results):
-                return
-            if self.process.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"still not: {what}. {self.told()}\n{results and results['events']}")
-            time.sleep(0.1)
-
-    def wait_for_event(self, path, kind, text="", after=None):
-        """Until the path has had such an event, after one of the kind `after`."""
-        def happened(results):
-            found = events_of(results, path)
-            if after:
-                kinds = [kind for kind, _ in found]
-                found = found[kinds.index(after):] if after in kinds else []
-            return any(kind == is_kind and text in is_text for is_kind, is_text in found)
-        self.wait_for(f"event {kind} {text} of path {path}", happened)
+        super().__init__(ENGINE, paths(1), *options)
 
     def change_state(self, port, path, fro, to):
         """Has the kernel change the state of namespace 1 on a port, and waits until the job knows."""
         lab.exec(f"lab ana {port} 1 {to}")
         self.wait_for_event(path, "state", f"{fro} -> {to}")
-
-    def end(self):
-        """Ends the job, which must go well; its results."""
-        (self.folder / "stop").touch()
-        try:
-            status = self.process.wait(STEP_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"fio does not end. {self.told()}") from None
-        if status != 0:
-            raise AssertionError(self.told())
-        return self.results()
-
-    def told(self):
-        self.said.seek(0)
-        return f"fio's status is {self.process.poll()}: {self.said.read()[-4000:]}"
-
-
-def events_of(results, path):
-    names = [found["name"] for found in results["paths"]]
-    return [(event["kind"], event["text"]) for event in results["events"]
-            if event["path"] is not None and names[event["path"]] == path]
 
 
 class Trouble(unittest.TestCase):
