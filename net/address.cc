@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "net/address.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -61,6 +62,20 @@ Result<SocketAddress> numeric_address(const std::string& text) {
         return failure(EINVAL, "{} is not a numeric address", text);
     }
     return addresses.front();
+}
+
+std::string canonical_address(const std::string& address, std::string_view zone) {
+    char text[INET6_ADDRSTRLEN];
+    in_addr v4{};
+    if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) {
+        return ::inet_ntop(AF_INET, &v4, text, sizeof text);
+    }
+    in6_addr v6{};
+    if (::inet_pton(AF_INET6, address.substr(0, address.find('%')).c_str(), &v6) == 1) {
+        const std::string plain = ::inet_ntop(AF_INET6, &v6, text, sizeof text);
+        return IN6_IS_ADDR_LINKLOCAL(&v6) && !zone.empty() ? fmt::format("{}%{}", plain, zone) : plain;
+    }
+    return address;
 }
 
 Result<UniqueFd> make_tcp_socket(int family) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -29,6 +30,10 @@ Result<std::vector<SocketAddress>> resolve(const std::string& host, std::uint16_
 /// The address that `text` is, with its scope if it has one ("fe80::1%eth0"); EINVAL when it is none. Never
 /// asks a resolver.
 Result<SocketAddress> numeric_address(const std::string& text);
+
+/// One text for one numeric address, however a target writes it. A link-local one gets `zone` ("eth0"; empty:
+/// none), whatever zone it came with: a target can't know those of this host. Anything else stays as it is.
+[[nodiscard]] std::string canonical_address(const std::string& address, std::string_view zone);
 
 /// A non-blocking, close-on-exec TCP socket without Nagle's delay.
 Result<UniqueFd> make_tcp_socket(int family);

@@ -111,7 +111,7 @@ private:
         found_.services.push_back(answer.address);
         visited_.insert(answer.address);
         for (DiscoveryEntry entry : answer.entries) {
-            entry.address = canonical_address(entry.address, zone);
+            entry.address = net::canonical_address(entry.address, zone);
             if (entry.is(DiscoverySubtype::referral)) {
                 referrals_.push_back({std::move(entry), depth + 1, answer.address});
             } else if (entry.is(DiscoverySubtype::subsystem) && known_.insert(key_of(entry)).second) {

@@ -157,20 +157,6 @@ std::string family_name(std::uint8_t family) {
     return std::to_string(family);
 }
 
-std::string canonical_address(const std::string& address, std::string_view zone) {
-    char text[INET6_ADDRSTRLEN];
-    in_addr v4{};
-    if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) {
-        return ::inet_ntop(AF_INET, &v4, text, sizeof text);
-    }
-    in6_addr v6{};
-    if (::inet_pton(AF_INET6, address.substr(0, address.find('%')).c_str(), &v6) == 1) {
-        const std::string plain = ::inet_ntop(AF_INET6, &v6, text, sizeof text);
-        return IN6_IS_ADDR_LINKLOCAL(&v6) && !zone.empty() ? fmt::format("{}%{}", plain, zone) : plain;
-    }
-    return address;
-}
-
 Result<DiscoverySummary> decode_discovery_header(const DiscoveryLogHeader& header) {
     if (header.format != 0) {
         return failure(EPROTO, "its entries have format {} (RECFMT), this initiator knows format 0",

@@ -53,10 +53,6 @@ struct DiscoveryEntry {
 /// "IPv4", …; "address family 9" for one of a later standard.
 [[nodiscard]] std::string family_name(std::uint8_t family);
 
-/// One text for one numeric address, however a target writes it. A link-local one gets `zone` ("eth0"; empty:
-/// none), whatever zone it came with: a target can't know those of this host. Anything else stays as it is.
-[[nodiscard]] std::string canonical_address(const std::string& address, std::string_view zone);
-
 struct DiscoverySummary {
     std::uint64_t generation = 0;
     std::uint64_t entries = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The discovery log: its header, then entries.
 #include "nvme/discovery_log.h"
+#include "net/address.h"
 #include "tests/fuzz/fuzz_input.h"
 
 using namespace mpath;
@@ -22,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             });
             fuzz::require(harmless, "no text controls a terminal");
         }
-        const std::string once = nvme::canonical_address(entry.address, "");
-        fuzz::require(nvme::canonical_address(once, "") == once, "there is one text for one address");
+        const std::string once = net::canonical_address(entry.address, "");
+        fuzz::require(net::canonical_address(once, "") == once, "there is one text for one address");
         static_cast<void>(entry.text());
         static_cast<void>(entry.obstacle());
     }

@@ -67,6 +67,23 @@ TEST(SocketAddressText, NamesBothEndsOfAConnection) {
     EXPECT_EQ(local_address(pair.ours.get()).find("127.0.0.1:"), 0U);
 }
 
+TEST(CanonicalAddress, is_one_text_for_one_address) {
+    struct Row {
+        const char* address;
+        const char* zone;
+        const char* expected;
+    };
+    const Row rows[] = {
+        {"192.0.2.7", "eth0", "192.0.2.7"},       {"2001:DB8:0:0::7", "", "2001:db8::7"},
+        {"2001:db8::7", "eth0", "2001:db8::7"},   {"fe80::1", "eth0", "fe80::1%eth0"},
+        {"fe80::1%ens9", "eth0", "fe80::1%eth0"}, {"fe80::1%ens9", "", "fe80::1"},
+        {"nn-0x1:pn-0x2", "", "nn-0x1:pn-0x2"},
+    };
+    for (const Row& row : rows) {
+        EXPECT_EQ(canonical_address(row.address, row.zone), row.expected) << row.address;
+    }
+}
+
 TEST(TcpSocket, NeitherBlocksNorDelaysNorSurvivesExec) {
     const auto fd = make_tcp_socket(AF_INET);
     ASSERT_TRUE(fd);

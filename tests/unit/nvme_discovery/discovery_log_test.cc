@@ -219,22 +219,5 @@ TEST(Obstacle, is_none_where_tls_is_possible_but_not_required) {
     EXPECT_THAT(decoded(raw).obstacle(), IsEmpty());
 }
 
-TEST(CanonicalAddress, is_one_text_for_one_address) {
-    struct Row {
-        const char* address;
-        const char* zone;
-        const char* expected;
-    };
-    const Row rows[] = {
-        {"192.0.2.7", "eth0", "192.0.2.7"},       {"2001:DB8:0:0::7", "", "2001:db8::7"},
-        {"2001:db8::7", "eth0", "2001:db8::7"},   {"fe80::1", "eth0", "fe80::1%eth0"},
-        {"fe80::1%ens9", "eth0", "fe80::1%eth0"}, {"fe80::1%ens9", "", "fe80::1"},
-        {"nn-0x1:pn-0x2", "", "nn-0x1:pn-0x2"},
-    };
-    for (const Row& row : rows) {
-        EXPECT_EQ(canonical_address(row.address, row.zone), row.expected) << row.address;
-    }
-}
-
 } // namespace
 } // namespace mpath::nvme
