@@ -277,7 +277,7 @@ Result<void> Job::add_slot(const std::vector<FoundFacts>& facts) {
         path.serial.set(one.model.serial);
         path.firmware.set(one.model.firmware);
         path.set_state(one.state);
-        if (one.group != 0) {
+        if (one.reports_state) {
             path.group.set(one.group);
         }
     }

@@ -20,7 +20,7 @@ struct PathFacts {
     DeviceLimits limits;
 
     bool reports_state = false;             ///< the device knows of path groups (ANA, ALUA)
-    std::uint32_t group = 0;                ///< ANA group, target port group; 0: none
+    std::uint32_t group = 0;                ///< ANA group, target port group; counts with reports_state
     PathState state = PathState::optimized; ///< of the group, at connect
     std::string state_name;                 ///< what the protocol calls it, where that is another word
 

@@ -85,7 +85,7 @@ class Paths(Refusal):
 
     def test_paths_to_a_device_without_identity(self):
         target = self.target("--identify-by=none")
-        self.refused_by_us("no UUID, NGUID or EUI64.*use one path", target=target)
+        self.refused_by_us("no identity .UUID, NGUID, EUI64; VPD 83h..*use one path", target=target)
 
 
 class Reach(Refusal):
