@@ -83,11 +83,14 @@ std::string ready_text(const target::Server& server) {
             continue;
         }
         text += fmt::format("listening {} {} {} delay {} us\n", listener->options.name, listener->address,
-                            target::to_string(listener->options.ana),
+                            target::to_string(listener->options.ana, listener->options.protocol),
                             static_cast<double>(listener->options.delay) / kMicrosecond);
     }
     for (std::uint32_t nsid = 1; nsid <= server.subsystem().namespace_count(); ++nsid) {
-        text += fmt::format("paths={}\n", paths_of(server, nsid));
+        for (const auto protocol : {target::Protocol::nvme_tcp, target::Protocol::iscsi}) {
+            const std::string paths = paths_of(server, nsid, protocol);
+            text += paths.empty() ? "" : fmt::format("paths={}\n", paths);
+        }
     }
     if (server.subsystem().options().vary) {
         text += fmt::format("varying with seed {}\n", server.subsystem().options().seed);

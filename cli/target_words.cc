@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 #include <limits>
 #include <utility>
 
@@ -121,17 +122,20 @@ Result<void> read_listeners(const TargetWords& words, target::Options& options) 
     if (!ana) {
         return tl::unexpected(ana.error());
     }
-    for (const auto& text : words.listen) {
-        auto listener = target::parse_listener(text);
-        if (!listener) {
-            return failure_in("--listen " + text, listener.error());
+    for (const auto protocol : {target::Protocol::nvme_tcp, target::Protocol::iscsi}) {
+        const bool iscsi = protocol == target::Protocol::iscsi;
+        for (const auto& text : iscsi ? words.iscsi : words.listen) {
+            auto listener = target::parse_listener(text, protocol);
+            if (!listener) {
+                return failure_in((iscsi ? "--iscsi " : "--listen ") + text, listener.error());
+            }
+            if (text.find(",ana=") == std::string::npos) {
+                listener->ana = *ana;
+            }
+            options.listeners.push_back(std::move(*listener));
         }
-        if (text.find(",ana=") == std::string::npos) {
-            listener->ana = *ana;
-        }
-        options.listeners.push_back(std::move(*listener));
     }
-    if (words.listen.empty()) {
+    if (options.listeners.empty()) {
         target::ListenerOptions& listener = options.listeners.emplace_back();
         listener.port = 4420;
         listener.ana = *ana;
@@ -147,6 +151,26 @@ Result<void> read_addresses(const std::vector<std::string>& texts, const char* o
             return failure_in(fmt::format("{} {}", option, text), address.error());
         }
         addresses.push_back(std::move(*address));
+    }
+    return {};
+}
+
+/// Secrets from a file: its first line is the initiators', the second one, if there is one, the target's.
+Result<void> read_chap(const TargetWords& words, target::ChapAccount& chap) {
+    if (words.chap_secret_file.empty() != chap.user.empty()) {
+        return failure(EINVAL, "--chap-user and --chap-secret-file need one another");
+    }
+    if (chap.user.empty()) {
+        return {};
+    }
+    std::ifstream file(words.chap_secret_file);
+    if (!std::getline(file, chap.secret) || chap.secret.empty()) {
+        return failure(file.is_open() ? EINVAL : ENOENT, "--chap-secret-file {}: there is no secret in it",
+                       words.chap_secret_file);
+    }
+    std::getline(file, chap.own_secret);
+    if (chap.own_user.empty()) {
+        chap.own_user = words.options.iscsi.name;
     }
     return {};
 }
@@ -236,6 +260,29 @@ void add_discovery_options(CLI::App& app, TargetWords& words) {
         ->capture_default_str();
 }
 
+void add_iscsi_options(CLI::App& app, TargetWords& words) {
+    target::IscsiOptions& options = words.options.iscsi;
+    app.add_option("--target-name", options.name, "iSCSI name of the target")->capture_default_str();
+    app.add_option("--max-burst", words.max_burst, "MaxBurstLength: bytes of one R2T or sequence of Data-In")
+        ->capture_default_str();
+    app.add_option("--first-burst", words.first_burst, "FirstBurstLength: bytes sent unasked")
+        ->capture_default_str();
+    app.add_option("--max-receive", words.max_receive, "MaxRecvDataSegmentLength: bytes of one PDU")
+        ->capture_default_str();
+    app.add_flag("--initial-r2t,!--no-initial-r2t", options.initial_r2t,
+                 "take no data unasked but immediate data (default: off)");
+    app.add_flag("--immediate-data,!--no-immediate-data", options.immediate_data,
+                 "take data with commands (default: on)");
+    app.add_flag("--power-on-attention,!--no-power-on-attention", options.power_on_attention,
+                 "a session's first command finds that the target was switched on (6/29/00; default: on)");
+    app.add_option("--chap-user", options.chap.user,
+                   "let only this user log in, by CHAP; discovery sessions are let in all the same");
+    app.add_option("--chap-secret-file", words.chap_secret_file,
+                   "its first line is that user's secret; the second, if there is one, the target's own");
+    app.add_option("--chap-target-user", options.chap.own_user,
+                   "what the target calls itself by CHAP (default: its iSCSI name)");
+}
+
 /// What a controller may choose in moving data.
 void add_transfer_options(CLI::App& app, TargetWords& words) {
     target::Options& options = words.options;
@@ -298,6 +345,11 @@ void add_target_options(CLI::App& app, TargetWords& words) {
            "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION][,flip=WHAT:N][,break=WHAT[:N]], once "
            "for each path; port 0 takes any (default: 127.0.0.1:4420)")
         ->allow_extra_args(false);
+    app.add_option(
+           "--iscsi", words.iscsi,
+           "the same, for an iSCSI portal, which is an ALUA target port group of its own; ana= may be one of "
+           "ALUA's states (standby, unavailable, offline, transitioning), and there is no break=")
+        ->allow_extra_args(false);
     app.add_option("--ana", words.ana,
                    "state of the listeners that have no ana= of their own, or none: no ANA reporting at all")
         ->capture_default_str();
@@ -309,6 +361,7 @@ void add_target_options(CLI::App& app, TargetWords& words) {
     add_behaviour_options(app, words);
     add_fault_options(app, words);
     add_discovery_options(app, words);
+    add_iscsi_options(app, words);
 }
 
 Result<target::Options> read_target_words(const TargetWords& words) {
@@ -320,6 +373,9 @@ Result<target::Options> read_target_words(const TargetWords& words) {
     read_size(words.in_capsule, options.in_capsule, fault);
     read_size(words.max_h2c_data, options.max_h2c_data, fault);
     read_size(words.max_write_zeroes, options.max_write_zeroes, fault);
+    read_size(words.max_burst, options.iscsi.max_burst, fault);
+    read_size(words.first_burst, options.iscsi.first_burst, fault);
+    read_size(words.max_receive, options.iscsi.max_receive, fault);
     read_step(words.r2t_size, options.r2t_size, fault);
     read_step(words.c2h_size, options.c2h_size, fault);
     read_step(words.segment, options.segment, fault);
@@ -335,6 +391,9 @@ Result<target::Options> read_target_words(const TargetWords& words) {
     }
     if (fine) {
         fine = read_listeners(words, options);
+    }
+    if (fine) {
+        fine = read_chap(words, options.iscsi.chap);
     }
     if (fine) {
         fine = read_addresses(words.discovery, "--discovery", options.discovery.listeners);

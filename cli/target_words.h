@@ -15,6 +15,7 @@ namespace mpath::cli {
 struct TargetWords {
     target::Options options;
     std::vector<std::string> listen;
+    std::vector<std::string> iscsi;
     std::vector<std::string> discovery;
     std::vector<std::string> referrals;
     std::string ana = "optimized";
@@ -29,6 +30,10 @@ struct TargetWords {
     std::string c2h_size = "0";
     std::string segment = "0";
     std::string max_write_zeroes = "0";
+    std::string max_burst = "1M";
+    std::string first_burst = "256k";
+    std::string max_receive = "256k";
+    std::string chap_secret_file; ///< empty: none
     bool no_digests = false;
     bool force_digests = false;
     std::string vary; ///< empty: no

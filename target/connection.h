@@ -12,6 +12,7 @@
 #include "target/pdu_writer.h"
 #include "target/queue.h"
 #include "target/send_queue.h"
+#include "target/served_connection.h"
 #include "target/variation.h"
 
 namespace mpath::target {
@@ -23,36 +24,27 @@ namespace mpath::target {
 ///
 /// States: open; lingering after a fatal fault or a TermReq (everything has been sent, the host may still be
 /// sending: closing now would reset the connection under the last PDU); closed.
-class Connection {
+class Connection final : public ServedConnection {
 public:
     Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener);
 
-    void on_readable(Nanoseconds now);
-    void on_writable();
-    /// Carries out what is due, and sends it.
-    void on_timer(Nanoseconds now);
-    /// When on_timer() is needed next.
-    [[nodiscard]] Nanoseconds next_due() const;
+    void on_readable(Nanoseconds now) override;
+    void on_writable() override;
+    void on_timer(Nanoseconds now) override;
+    [[nodiscard]] Nanoseconds next_due() const override;
 
-    [[nodiscard]] int socket() const { return socket_.get(); }
-    [[nodiscard]] bool closed() const { return state_ == State::closed || !queue_.alive(); }
-    /// What to wait for: the socket's buffer is full; the host does not read its answers.
-    [[nodiscard]] bool wants_write() const { return blocked_; }
-    [[nodiscard]] bool wants_read() const {
+    [[nodiscard]] int socket() const override { return socket_.get(); }
+    [[nodiscard]] bool closed() const override { return state_ == State::closed || !queue_.alive(); }
+    [[nodiscard]] bool wants_write() const override { return blocked_; }
+    [[nodiscard]] bool wants_read() const override {
         return !send_queue_.congested() && !has(ActionKind::stall_reading);
     }
-    /// The other side's end may not be acted on either.
-    [[nodiscard]] bool stalls() const { return !wants_read() && !wants_write(); }
 
-    // What a script has done to it.
-    [[nodiscard]] const Listener& listener() const { return listener_; }
-    [[nodiscard]] Subject subject() const { return queue_.subject(); }
-    /// Resets it. What was answered before is not taken back.
-    void drop();
-    /// Closes it in order, behind what was answered before.
-    void close(Nanoseconds now);
-    /// Goes on after a stall.
-    void resume(Nanoseconds now);
+    [[nodiscard]] const Listener& listener() const override { return listener_; }
+    [[nodiscard]] Subject subject() const override { return queue_.subject(); }
+    void drop() override;
+    void close(Nanoseconds now) override;
+    void resume(Nanoseconds now) override;
 
 private:
     enum class State : std::uint8_t { open, lingering, closed };

@@ -93,7 +93,7 @@ IoPlan plan_io(const Subsystem& subsystem, const Listener& listener, const nvme:
         return refuse_io(StatusCode::invalid_namespace);
     }
     const nvme::AnaState state =
-        space == nullptr ? listener.options.ana : listener.ana_state(subsystem.group_of(sqe.nsid));
+        space == nullptr ? listener.options.ana.ana : listener.ana_state(subsystem.group_of(sqe.nsid));
     if (const StatusCode code = refusal_of(state); code != StatusCode::success) {
         return refuse_io(code, false);
     }

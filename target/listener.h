@@ -14,7 +14,8 @@ namespace mpath::target {
 /// What a listener has served since it was opened.
 struct Counters {
     std::uint64_t connections = 0;  ///< accepted
-    std::uint64_t associations = 0; ///< admin Connects that succeeded, those to the discovery service apart
+    std::uint64_t associations = 0; ///< admin Connects that succeeded, those to the discovery service apart;
+                                    ///< iSCSI: logins
     std::uint64_t discoveries = 0;  ///< admin Connects to the discovery service that succeeded
     std::uint64_t reads = 0;
     std::uint64_t read_bytes = 0;
@@ -39,7 +40,11 @@ struct Counters {
     std::uint64_t muted = 0;       ///< commands carried out and not answered
     std::uint64_t held_writes = 0; ///< writes neither carried out nor answered
     std::uint64_t late_writes = 0; ///< of these, those carried out after their connection was lost
-    std::uint64_t events = 0;      ///< asynchronous events sent
+    std::uint64_t events = 0;      ///< asynchronous events sent; iSCSI: messages
+    // iSCSI alone:
+    std::uint64_t unit_attentions = 0; ///< told, which are not refused commands
+    std::uint64_t logouts = 0;
+    std::uint64_t aborted = 0; ///< commands that task management ended
 };
 
 /// One port of the subsystem.
@@ -52,9 +57,10 @@ struct Listener {
     Faults faults; ///< what is wrong with it just now
     AnaView ana;   ///< where its states are not those of `options`
 
-    [[nodiscard]] nvme::AnaState ana_state(std::uint32_t group) const {
+    [[nodiscard]] AccessState access_state(std::uint32_t group) const {
         return ana.state(group, options.ana);
     }
+    [[nodiscard]] nvme::AnaState ana_state(std::uint32_t group) const { return access_state(group).ana; }
 };
 
 /// Refuses connects until listen_again(): the port stays taken, but nobody listens.

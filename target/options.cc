@@ -17,16 +17,6 @@ namespace mpath::target {
 
 namespace {
 
-using nvme::AnaState;
-
-constexpr std::array<std::pair<std::string_view, AnaState>, 5> kAnaNames = {{
-    {"optimized", AnaState::optimized},
-    {"non-optimized", AnaState::non_optimized},
-    {"inaccessible", AnaState::inaccessible},
-    {"persistent-loss", AnaState::persistent_loss},
-    {"change", AnaState::change},
-}};
-
 Result<std::uint16_t> parse_port(std::string_view text) {
     std::uint16_t port = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -60,10 +50,16 @@ Result<void> read_attribute(std::string_view text, ListenerOptions& listener) {
         return {};
     }
     if (key == "ana") {
-        return parse_ana(value).map([&](AnaState state) { listener.ana = state; });
+        if (listener.protocol == Protocol::nvme_tcp && parse_ana(value) && !is_ana_word(value)) {
+            return failure(EINVAL, "'{}' is a state of ALUA, for iSCSI portals", value);
+        }
+        return parse_ana(value).map([&](AccessState state) { listener.ana = state; });
     }
     if (key == "delay") {
         return parse_duration(value).map([&](Nanoseconds delay) { listener.delay = delay; });
+    }
+    if (key == "break" && listener.protocol == Protocol::iscsi) {
+        return failure(EINVAL, "break= is for NVMe/TCP");
     }
     if (key == "break") {
         return parse_break(value).map([&](const Break& breach) { listener.breach = breach; });
@@ -136,6 +132,27 @@ Result<void> check_namespaces(const Options& options) {
         return failure(EINVAL,
                        "protection information type {} needs type 1 to 3 and at least 8 metadata bytes",
                        options.protection);
+    }
+    return {};
+}
+
+Result<void> check_iscsi(const IscsiOptions& options) {
+    constexpr std::uint32_t kLeast = 512;
+    constexpr std::uint32_t kMost = 0xffffff;
+    constexpr std::size_t kMostName = 223;
+    for (const auto& [name, value] :
+         {std::pair("MaxBurstLength", options.max_burst), std::pair("FirstBurstLength", options.first_burst),
+          std::pair("MaxRecvDataSegmentLength", options.max_receive)}) {
+        if (value < kLeast || value > kMost) {
+            return failure(EINVAL, "{} {} is not from {} to {} bytes", name, value, kLeast, kMost);
+        }
+    }
+    if (options.first_burst > options.max_burst) {
+        return failure(EINVAL, "FirstBurstLength {} is above MaxBurstLength {}", options.first_burst,
+                       options.max_burst);
+    }
+    if (options.name.empty() || options.name.size() > kMostName) {
+        return failure(EINVAL, "the iSCSI target's name has to have 1 to {} characters", kMostName);
     }
     return {};
 }
@@ -219,30 +236,9 @@ Result<void> parse_flip(std::string_view text, Flips& flips) {
     return {};
 }
 
-Result<AnaState> parse_ana(std::string_view text) {
-    for (const auto& [name, state] : kAnaNames) {
-        if (text == name) {
-            return state;
-        }
-    }
-    return failure(
-        EINVAL,
-        "'{}' is not an ANA state, there are optimized, non-optimized, inaccessible, persistent-loss "
-        "and change",
-        text);
-}
-
-std::string_view to_string(AnaState state) {
-    for (const auto& [name, known] : kAnaNames) {
-        if (state == known) {
-            return name;
-        }
-    }
-    return "unknown";
-}
-
-Result<ListenerOptions> parse_listener(std::string_view text) {
+Result<ListenerOptions> parse_listener(std::string_view text, Protocol protocol) {
     ListenerOptions listener;
+    listener.protocol = protocol;
     std::size_t comma = text.find(',');
     auto read = read_address(text.substr(0, comma), listener);
     while (read && comma != std::string_view::npos) {
@@ -268,6 +264,9 @@ Result<Options> checked(Options options) {
     }
     if (fine) {
         fine = check_limits(options);
+    }
+    if (fine) {
+        fine = check_iscsi(options.iscsi);
     }
     if (!fine) {
         return tl::unexpected(fine.error());

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "nvme/wire/log_page.h"
+#include "target/access_state.h"
 #include "target/misdeed.h"
 
 namespace mpath::target {
@@ -31,12 +31,14 @@ struct Flips {
     std::uint32_t data = 0;   ///< of the C2HData PDUs: a bit of the data; 0 = none
 };
 
-/// One address to listen on: a port of the subsystem, which every namespace is reached through.
+/// One address to listen on: a port of the subsystem, or a portal of the iSCSI target, which every namespace
+/// is reached through.
 struct ListenerOptions {
     std::string address = "127.0.0.1"; ///< numeric IPv4, or IPv6 without brackets
     std::uint16_t port = 0;            ///< 0: the kernel picks one
     std::string name;                  ///< empty: p0, p1, ... by position
-    nvme::AnaState ana = nvme::AnaState::optimized;
+    Protocol protocol = Protocol::nvme_tcp;
+    AccessState ana;
     Nanoseconds delay = 0; ///< added to every I/O command's answer
     Flips flips;
     Break breach;
@@ -51,10 +53,32 @@ struct DiscoveryOptions {
     std::uint32_t moves = 0;                ///< the log changes (GENCTR) at so many reads of its beginning
 };
 
+/// Who may log in over iSCSI, and what proves that the target is itself.
+struct ChapAccount {
+    std::string user; ///< empty: everybody may log in
+    std::string secret;
+    std::string own_user;
+    std::string own_secret; ///< empty: the target proves nothing
+};
+
+/// What the portals of the iSCSI target have in common. Sizes in bytes, from 512 to 16 MiB - 1.
+struct IscsiOptions {
+    std::string name = "iqn.2025-01.io.fio-mpath:target";
+    std::uint32_t max_receive = 256 * 1024; ///< MaxRecvDataSegmentLength
+    std::uint32_t max_burst = 1U << 20;     ///< MaxBurstLength
+    std::uint32_t first_burst = 256 * 1024; ///< FirstBurstLength
+    bool initial_r2t = false;               ///< true: no unsolicited data but immediate data
+    bool immediate_data = true;
+    bool power_on_attention = true; ///< a session's first command finds that the target was just switched on
+    ChapAccount chap;
+};
+
 struct Options { // NOLINT(clang-analyzer-optin.performance.Padding): in the order of meaning; there is one
     std::vector<ListenerOptions> listeners;
     DiscoveryOptions discovery;
     bool allow_remote = false; ///< addresses other than loopback
+
+    IscsiOptions iscsi;
 
     std::string subnqn = "nqn.2025-01.io.fio-mpath:target";
     std::string model = "fio-mpath target";
@@ -120,12 +144,9 @@ Result<std::uint32_t> parse_step(std::string_view text);
 /// "header:N" or "data:N", added to what `flips` has already.
 Result<void> parse_flip(std::string_view text, Flips& flips);
 
-Result<nvme::AnaState> parse_ana(std::string_view text);
-std::string_view to_string(nvme::AnaState state);
-
 /// "ADDRESS:PORT[,name=NAME][,ana=STATE][,delay=DURATION][,flip=WHAT:N][,break=WHAT[:N]]"; IPv6 addresses in
 /// brackets.
-Result<ListenerOptions> parse_listener(std::string_view text);
+Result<ListenerOptions> parse_listener(std::string_view text, Protocol protocol = Protocol::nvme_tcp);
 
 /// Fills in listeners' names and refuses what cannot be served, one sentence for the first fault.
 Result<Options> checked(Options options);

@@ -11,8 +11,13 @@ std::uint16_t R2tTable::open(std::uint16_t slot, std::uint16_t cid, std::uint32_
     }
     const std::uint16_t index = free_.back();
     free_.pop_back();
-    entries_[index] = {
-        .slot = slot, .cid = cid, .at = offset, .end = offset + length, .open = true, .abandoned = false};
+    entries_[index] = {.slot = slot,
+                       .cid = cid,
+                       .at = offset,
+                       .end = offset + length,
+                       .data_sn = 0,
+                       .open = true,
+                       .abandoned = false};
     return index ^ mask_;
 }
 

@@ -10,8 +10,9 @@ namespace mpath::target {
 struct OpenR2t {
     std::uint16_t slot = 0; ///< of its command
     std::uint16_t cid = 0;
-    std::uint32_t at = 0;  ///< offset of the next byte to come
-    std::uint32_t end = 0; ///< and of the first one that was not asked for
+    std::uint32_t at = 0;      ///< offset of the next byte to come
+    std::uint32_t end = 0;     ///< and of the first one that was not asked for
+    std::uint32_t data_sn = 0; ///< iSCSI: of the next PDU of its data
     bool open = false;
     bool abandoned = false; ///< its command is over; what the host still sends is thrown away
 };

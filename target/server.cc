@@ -14,6 +14,9 @@
 #include <ctime>
 #include <utility>
 
+#include "target/connection.h"
+#include "target/iscsi/connection.h"
+
 namespace mpath::target {
 
 namespace {
@@ -52,6 +55,7 @@ Result<std::unique_ptr<Server>> Server::create(const Options& options, const Clo
         return tl::unexpected(subsystem.error());
     }
     server->subsystem_ = std::move(*subsystem);
+    server->node_ = std::make_unique<scsi::Node>(*server->subsystem_);
     auto& wake = *server->watches_.emplace_back(std::make_unique<Watch>());
     auto watched = server->watch(server->wake_.get(), wake, EPOLLIN);
     const std::size_t ports = fine->listeners.size();
@@ -63,7 +67,11 @@ Result<std::unique_ptr<Server>> Server::create(const Options& options, const Clo
         }
         opened->discovery_only = i >= ports;
         auto& listener = *server->listeners_.emplace_back(std::make_unique<Listener>(std::move(*opened)));
-        server->subsystem_->discovery().add_listener(listener);
+        if (listener.options.protocol == Protocol::iscsi) {
+            server->node_->add_portal(listener);
+        } else {
+            server->subsystem_->discovery().add_listener(listener);
+        }
         auto& entry = *server->watches_.emplace_back(std::make_unique<Watch>());
         entry.listener = &listener;
         if (watched) {
@@ -164,14 +172,18 @@ void Server::accept(Listener& listener) {
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     ++listener.counters.connections;
     auto entry = std::make_unique<Watch>();
-    entry->connection = std::make_unique<Connection>(std::move(socket), *subsystem_, listener);
+    if (listener.options.protocol == Protocol::iscsi) {
+        entry->connection = std::make_unique<scsi::Connection>(std::move(socket), *node_, listener);
+    } else {
+        entry->connection = std::make_unique<Connection>(std::move(socket), *subsystem_, listener);
+    }
     if (watch(entry->connection->socket(), *entry, EPOLLIN)) {
         connections_.push_back(std::move(entry));
     }
 }
 
 void Server::update_interest(Watch& entry) {
-    const Connection& connection = *entry.connection;
+    const ServedConnection& connection = *entry.connection;
     const std::uint32_t wanted =
         (connection.wants_read() ? EPOLLIN : 0U) | (connection.wants_write() ? EPOLLOUT : 0U);
     // Epoll tells of a connection's end unasked, again and again: one that stalls is not to hear of that.
@@ -198,7 +210,7 @@ Nanoseconds Server::tend(Nanoseconds now) {
     Nanoseconds next = Queue::kNever;
     bool any_closed = false;
     for (const auto& entry : connections_) {
-        Connection& connection = *entry->connection;
+        ServedConnection& connection = *entry->connection;
         if (!connection.closed() && connection.next_due() <= now) {
             connection.on_timer(now);
         }
@@ -217,14 +229,17 @@ Nanoseconds Server::tend(Nanoseconds now) {
     return connections_.empty() ? next : std::min(next, next_keep_alive_check_);
 }
 
-std::string paths_of(const Server& server, std::uint32_t nsid) {
+std::string paths_of(const Server& server, std::uint32_t nsid, Protocol protocol) {
+    const Options& options = server.subsystem().options();
+    const bool iscsi = protocol == Protocol::iscsi;
     std::string text;
     for (const auto& listener : server.listeners()) {
-        if (listener->discovery_only) {
+        if (listener->discovery_only || listener->options.protocol != protocol) {
             continue;
         }
-        text += fmt::format("{}{}=nvme+tcp://{}/{}/{}", text.empty() ? "" : ",", listener->options.name,
-                            listener->address, encode(server.subsystem().options().subnqn), nsid);
+        text += fmt::format("{}{}={}://{}/{}/{}", text.empty() ? "" : ",", listener->options.name,
+                            iscsi ? "iscsi" : "nvme+tcp", listener->address,
+                            encode(iscsi ? options.iscsi.name : options.subnqn), iscsi ? nsid - 1 : nsid);
     }
     return text;
 }

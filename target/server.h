@@ -14,6 +14,7 @@
 #include "target/fault/control_socket.h"
 #include "target/fault/fault_injector.h"
 #include "target/fault/script_runner.h"
+#include "target/iscsi/node.h"
 #include "target/listener.h"
 #include "target/options.h"
 #include "target/subsystem.h"
@@ -53,6 +54,7 @@ public:
     [[nodiscard]] std::size_t connections_of(const Listener& listener) const;
     [[nodiscard]] const std::vector<std::unique_ptr<Listener>>& listeners() const { return listeners_; }
     [[nodiscard]] const Subsystem& subsystem() const { return *subsystem_; }
+    [[nodiscard]] const scsi::Node& iscsi() const { return *node_; }
 
 private:
     /// What an epoll event is about: a listener, a connection, a lifeline, the control socket, or (none of
@@ -60,7 +62,7 @@ private:
     struct Watch {
         int lifeline = -1; ///< not ours
         Listener* listener = nullptr;
-        std::unique_ptr<Connection> connection;
+        std::unique_ptr<ServedConnection> connection;
         bool control = false;
         std::uint32_t events = 0; ///< as told to epoll
         bool watched = true;      ///< epoll knows it
@@ -74,7 +76,7 @@ private:
     Nanoseconds tend(Nanoseconds now);
     void update_interest(Watch& watch);
     void prepare_scripts();
-    void each_connection(const std::function<void(Connection&)>& visit) override;
+    void each_connection(const std::function<void(ServedConnection&)>& visit) override;
     void take_connects(Listener& listener, bool taken) override;
     [[nodiscard]] int wait(Nanoseconds until, Nanoseconds now, void* events, int room) const;
 
@@ -85,6 +87,7 @@ private:
     std::atomic<bool> stopping_ = false;
     std::vector<std::unique_ptr<Listener>> listeners_;
     std::unique_ptr<Subsystem> subsystem_;
+    std::unique_ptr<scsi::Node> node_;
     std::vector<std::unique_ptr<Watch>> watches_; ///< all but the connections'
     std::vector<std::unique_ptr<Watch>> connections_;
     Nanoseconds next_keep_alive_check_ = 0;
@@ -94,7 +97,8 @@ private:
     std::unique_ptr<ControlSocket> control_;
 };
 
-/// Paths to a namespace over all listeners, ready to stand behind `paths=` in a job file.
-std::string paths_of(const Server& server, std::uint32_t nsid);
+/// Paths to a namespace over all listeners that speak this protocol, ready to stand behind `paths=` in a job
+/// file; empty if there are none.
+std::string paths_of(const Server& server, std::uint32_t nsid, Protocol protocol = Protocol::nvme_tcp);
 
 } // namespace mpath::target

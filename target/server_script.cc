@@ -16,6 +16,7 @@ void Server::prepare_scripts() {
     for (const auto& listener : listeners_) {
         known.push_back(listener.get());
         context_.listeners.push_back(listener->options.name);
+        context_.protocols.push_back(listener->options.protocol);
     }
     context_.groups = subsystem_->group_count();
     context_.block_size = options.block_size;
@@ -62,7 +63,7 @@ std::size_t Server::connections_of(const Listener& listener) const {
         }));
 }
 
-void Server::each_connection(const std::function<void(Connection&)>& visit) {
+void Server::each_connection(const std::function<void(ServedConnection&)>& visit) {
     for (const auto& entry : connections_) {
         if (!entry->connection->closed()) {
             visit(*entry->connection);

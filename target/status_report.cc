@@ -14,12 +14,13 @@ std::string served_text(const Server& server) {
             "write_bytes={} fua_writes={} flushes={} deallocates={} write_zeroes={} refused={} "
             "violations={} host_term_reqs={} host_fes={} host_fei={} header_digest_errors={} "
             "data_digest_errors={} expired={} dropped={} closed={} failed={} muted={} held_writes={} "
-            "late_writes={} events={}\n",
+            "late_writes={} events={} unit_attentions={} logouts={} aborted={}\n",
             listener->options.name, seen.connections, seen.associations, seen.discoveries, seen.reads,
             seen.read_bytes, seen.writes, seen.write_bytes, seen.fua_writes, seen.flushes, seen.deallocates,
             seen.write_zeroes, seen.refused, seen.violations, seen.host_term_reqs, seen.host_fes,
             seen.host_fei, seen.header_digest_errors, seen.data_digest_errors, seen.expired, seen.dropped,
-            seen.closed, seen.failed, seen.muted, seen.held_writes, seen.late_writes, seen.events);
+            seen.closed, seen.failed, seen.muted, seen.held_writes, seen.late_writes, seen.events,
+            seen.unit_attentions, seen.logouts, seen.aborted);
     }
     return text;
 }
@@ -31,11 +32,12 @@ std::string states_of(const Subsystem& subsystem, const Listener& listener) {
     std::string text;
     bool all_the_same = true;
     for (std::uint32_t group = 1; group <= subsystem.group_count(); ++group) {
-        const auto state = listener.ana_state(group);
-        all_the_same = all_the_same && state == listener.ana_state(1);
-        text += fmt::format("{}{}:{}", text.empty() ? "" : ",", group, to_string(state));
+        const auto state = listener.access_state(group);
+        all_the_same = all_the_same && state == listener.access_state(1);
+        text += fmt::format("{}{}:{}", text.empty() ? "" : ",", group,
+                            to_string(state, listener.options.protocol));
     }
-    return all_the_same ? std::string(to_string(listener.ana_state(1))) : text;
+    return all_the_same ? std::string(to_string(listener.access_state(1), listener.options.protocol)) : text;
 }
 
 } // namespace
@@ -45,9 +47,12 @@ std::string status_text(const Server& server) {
     for (const auto& listener : server.listeners()) {
         const auto& controllers = server.subsystem().controllers();
         const auto associations =
-            std::count_if(controllers.begin(), controllers.end(), [&](const auto& controller) {
-                return &controller->listener() == listener.get() && !controller->ended();
-            });
+            static_cast<std::size_t>(std::count_if(controllers.begin(), controllers.end(),
+                                                   [&](const auto& controller) {
+                                                       return &controller->listener() == listener.get() &&
+                                                              !controller->ended();
+                                                   })) +
+            server.iscsi().sessions_of(*listener);
         const bool refuses =
             listener->faults.has(ActionKind::refuse_connects) || listener->faults.has(ActionKind::down);
         const std::string faults = listener->faults.describe();

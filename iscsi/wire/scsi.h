@@ -34,6 +34,7 @@ inline constexpr std::uint8_t kStartStopUnit = 0x1b;
 inline constexpr std::uint8_t kReadCapacity10 = 0x25;
 inline constexpr std::uint8_t kRead10 = 0x28;
 inline constexpr std::uint8_t kWrite10 = 0x2a;
+inline constexpr std::uint8_t kVerify10 = 0x2f;
 inline constexpr std::uint8_t kSynchronizeCache10 = 0x35;
 inline constexpr std::uint8_t kWriteSame10 = 0x41;
 inline constexpr std::uint8_t kUnmap = 0x42;

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "nvme/wire/log_page.h"
 #include "nvme/wire/status.h"
+#include "target/access_state.h"
 #include "target/fault/ana_lie.h"
 #include "target/fault/command_filter.h"
 #include "target/misdeed.h"
@@ -39,17 +39,29 @@ enum class ActionKind : std::uint8_t {
     fatal,
     reset,
     hold_writes,
+    async_logout,
+    ping,
     heal,
+};
+
+/// How a SCSI command fails.
+struct ScsiFailure {
+    std::uint8_t status = 0; ///< SCSI status
+    std::uint8_t key = 0;    ///< of CHECK CONDITION
+    std::uint8_t asc = 0;
+    std::uint8_t ascq = 0;
 };
 
 struct Action {
     ActionKind kind = ActionKind::heal;
     std::string text; ///< as it was written, with single spaces
-    nvme::AnaState ana = nvme::AnaState::optimized;
-    bool event = true;        ///< ana: hosts are told
-    Nanoseconds duration = 0; ///< delay, hold_writes
-    nvme::Status status{};    ///< fail, reject_connects
-    std::uint64_t number = 0; ///< split, split_data, resize: bytes
+    AccessState ana;
+    bool event = true;              ///< ana: hosts are told
+    Nanoseconds duration = 0;       ///< delay, hold_writes
+    nvme::Status status{};          ///< fail, reject_connects
+    ScsiFailure scsi{};             ///< the same of iSCSI: fail
+    std::uint16_t login_status = 0; ///< the same: reject_connects; class and detail
+    std::uint64_t number = 0;       ///< split, split_data, resize: bytes
     Misdeed misdeed = Misdeed::none;
     AnaLie ana_lie = AnaLie::group_0;
     std::string word;                             ///< identity: what it is derived from

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/duration.h"
+#include "iscsi/wire/scsi.h"
 #include "target/fault/status_words.h"
 #include "target/options.h"
 
@@ -12,16 +13,29 @@ namespace mpath::target {
 
 namespace {
 
-using Arguments = Result<void> (*)(Words&, Action&, const ScriptContext&);
+constexpr std::uint16_t kServiceUnavailable = 0x0301; // class and detail of a login
+constexpr Nanoseconds kLeaveWithin = 3 * kSecond;
 
-Result<void> no_arguments(Words& /*words*/, Action& /*action*/, const ScriptContext& /*context*/) {
+/// What an action's words are read in view of.
+struct Setting {
+    const ScriptContext& context;
+    const Spoken& spoken;
+};
+
+using Arguments = Result<void> (*)(Words&, Action&, const Setting&);
+
+Result<void> no_arguments(Words& /*words*/, Action& /*action*/, const Setting& /*setting*/) {
     return {};
 }
 
-Result<void> ana_arguments(Words& words, Action& action, const ScriptContext& /*context*/) {
+Result<void> ana_arguments(Words& words, Action& action, const Setting& setting) {
     const auto state = parse_ana(words.peek());
     if (!state) {
         return words.done() ? words.expected("an ANA state") : tl::unexpected(state.error());
+    }
+    if (setting.spoken.nvme && !is_ana_word(words.peek())) {
+        return failure(EINVAL, "'{}' is a state of ALUA, and a listener named here speaks NVMe/TCP",
+                       words.peek());
     }
     words.take();
     action.ana = *state;
@@ -29,7 +43,7 @@ Result<void> ana_arguments(Words& words, Action& action, const ScriptContext& /*
     return {};
 }
 
-Result<void> duration_argument(Words& words, Action& action, const ScriptContext& /*context*/) {
+Result<void> duration_argument(Words& words, Action& action, const Setting& /*setting*/) {
     const auto duration = parse_duration(words.peek());
     if (!duration) {
         return words.expected("a duration such as 5ms");
@@ -39,13 +53,33 @@ Result<void> duration_argument(Words& words, Action& action, const ScriptContext
     return {};
 }
 
-Result<void> hold_arguments(Words& words, Action& action, const ScriptContext& context) {
+Result<void> hold_arguments(Words& words, Action& action, const Setting& setting) {
     action.duration = 2 * kSecond;
-    return words.peek().find_first_of("0123456789") == 0 ? duration_argument(words, action, context)
+    return words.peek().find_first_of("0123456789") == 0 ? duration_argument(words, action, setting)
                                                          : Result<void>();
 }
 
-Result<void> status_argument(Words& words, Action& action, const ScriptContext& /*context*/) {
+/// "busy", "task-set-full", "sense 3/11/00"
+Result<void> scsi_status_argument(Words& words, Action& action) {
+    const bool sense = words.take("sense");
+    const auto status = sense ? parse_sense(words.peek()) : parse_scsi_status(words.peek());
+    if (!status) {
+        return words.done() ? words.expected("a SCSI status such as busy, or sense KEY/ASC/ASCQ")
+                            : tl::unexpected(status.error());
+    }
+    words.take();
+    action.scsi = *status;
+    return {};
+}
+
+Result<void> status_argument(Words& words, Action& action, const Setting& setting) {
+    if (setting.spoken.iscsi && setting.spoken.nvme) {
+        return failure(EINVAL,
+                       "NVMe and SCSI have no status in common, name listeners that speak one of them");
+    }
+    if (setting.spoken.iscsi) {
+        return scsi_status_argument(words, action);
+    }
     const auto status = parse_status(words.peek());
     if (!status) {
         return words.done() ? words.expected("a status such as ana-inaccessible or 302h")
@@ -56,20 +90,32 @@ Result<void> status_argument(Words& words, Action& action, const ScriptContext& 
     return {};
 }
 
-Result<void> reject_arguments(Words& words, Action& action, const ScriptContext& context) {
+Result<void> reject_arguments(Words& words, Action& action, const Setting& setting) {
     action.status = nvme::Status(nvme::StatusCode::connect_busy);
+    action.login_status = kServiceUnavailable;
     const std::string_view next = words.peek();
-    return words.done() || next == "dnr" || next == "crd" || next == "count" || next == "or"
-               ? Result<void>()
-               : status_argument(words, action, context);
-}
-
-Result<void> busy_arguments(Words& /*words*/, Action& action, const ScriptContext& /*context*/) {
-    action.status = nvme::Status(nvme::StatusCode::namespace_not_ready);
+    if (words.done() || next == "dnr" || next == "crd" || next == "count" || next == "or") {
+        return {};
+    }
+    if (!setting.spoken.iscsi || setting.spoken.nvme) {
+        return status_argument(words, action, setting);
+    }
+    const auto status = parse_login_status(next);
+    if (!status) {
+        return tl::unexpected(status.error());
+    }
+    words.take();
+    action.login_status = *status;
     return {};
 }
 
-Result<void> flip_arguments(Words& words, Action& action, const ScriptContext& /*context*/) {
+Result<void> busy_arguments(Words& /*words*/, Action& action, const Setting& /*setting*/) {
+    action.status = nvme::Status(nvme::StatusCode::namespace_not_ready);
+    action.scsi.status = iscsi::scsi_status::kBusy;
+    return {};
+}
+
+Result<void> flip_arguments(Words& words, Action& action, const Setting& /*setting*/) {
     action.count = 1;
     if (words.take("header")) {
         action.kind = ActionKind::flip_header;
@@ -81,7 +127,7 @@ Result<void> flip_arguments(Words& words, Action& action, const ScriptContext& /
     return {};
 }
 
-Result<void> bytes_argument(Words& words, Action& action, const ScriptContext& /*context*/) {
+Result<void> bytes_argument(Words& words, Action& action, const Setting& /*setting*/) {
     const auto bytes = words.take_number<std::uint32_t>("a number of bytes");
     if (!bytes) {
         return tl::unexpected(bytes.error());
@@ -90,7 +136,7 @@ Result<void> bytes_argument(Words& words, Action& action, const ScriptContext& /
     return {};
 }
 
-Result<void> lie_arguments(Words& words, Action& action, const ScriptContext& /*context*/) {
+Result<void> lie_arguments(Words& words, Action& action, const Setting& /*setting*/) {
     if (const auto ana = find_ana_lie(words.peek())) {
         action.kind = ActionKind::lie_ana;
         action.ana_lie = *ana;
@@ -107,7 +153,8 @@ Result<void> lie_arguments(Words& words, Action& action, const ScriptContext& /*
     return {};
 }
 
-Result<void> resize_argument(Words& words, Action& action, const ScriptContext& context) {
+Result<void> resize_argument(Words& words, Action& action, const Setting& setting) {
+    const ScriptContext& context = setting.context;
     const auto size = parse_size(words.peek());
     if (!size) {
         return words.expected("a size such as 128M");
@@ -123,7 +170,23 @@ Result<void> resize_argument(Words& words, Action& action, const ScriptContext& 
     return {};
 }
 
-Result<void> identity_argument(Words& words, Action& action, const ScriptContext& /*context*/) {
+Result<void> async_arguments(Words& words, Action& action, const Setting& /*setting*/) {
+    if (!words.take("logout")) {
+        return words.expected("logout");
+    }
+    action.duration = kLeaveWithin;
+    if (words.peek().find_first_of("0123456789") == 0) {
+        const auto duration = parse_duration(words.peek());
+        if (!duration) {
+            return words.expected("a duration such as 2s");
+        }
+        words.take();
+        action.duration = *duration;
+    }
+    return {};
+}
+
+Result<void> identity_argument(Words& words, Action& action, const Setting& /*setting*/) {
     if (words.done()) {
         return words.expected("a text to derive the identity from");
     }
@@ -140,6 +203,8 @@ enum Allowed : unsigned {
     kCommand = 1U << 3,
     kCount = 1U << 4,
     kStatusBits = 1U << 5,
+    kNvmeOnly = 1U << 6,
+    kIscsiOnly = 1U << 7,
     kConnections = kController | kQueue,
     kCommands = kConnections | kGroup | kCommand | kCount,
 };
@@ -189,7 +254,7 @@ constexpr std::array kActions = {
                "C2HData PDUs have at most N bytes of data"},
     ActionName{"reorder", ActionKind::reorder, no_arguments, kConnections, true, "", "reorder",
                "answers leave in random order, the data of several reads by turns"},
-    ActionName{"lie", ActionKind::lie, lie_arguments, kCommands, true, "io", "lie WHAT",
+    ActionName{"lie", ActionKind::lie, lie_arguments, kCommands | kNvmeOnly, true, "io", "lie WHAT",
                "do wrong what --break knows to the next command, or say something impossible in the ANA log"},
     ActionName{"resize", ActionKind::resize, resize_argument, kGroup, false, "", "resize SIZE",
                "the namespaces' size, for all listeners; hosts of these are sent an event"},
@@ -197,14 +262,19 @@ constexpr std::array kActions = {
                "the namespaces are gone; hosts are sent an event"},
     ActionName{"identity", ActionKind::identity, identity_argument, kNothing, true, "", "identity TEXT",
                "the namespaces are other ones, with the identities that --device-id TEXT gives"},
-    ActionName{"fatal", ActionKind::fatal, no_arguments, kController, false, "", "fatal",
+    ActionName{"fatal", ActionKind::fatal, no_arguments, kController | kNvmeOnly, false, "", "fatal",
                "controllers say that they have failed (CSTS.CFS)"},
-    ActionName{"reset", ActionKind::reset, no_arguments, kController, false, "", "reset",
+    ActionName{"reset", ActionKind::reset, no_arguments, kController | kNvmeOnly, false, "", "reset",
                "controllers reset themselves: I/O queues are gone, the admin queue stays, disabled"},
     ActionName{
         "hold-writes", ActionKind::hold_writes, hold_arguments, kCommands, true, "write",
         "hold-writes [DURATION]",
         "writes are not answered, and carried out that long (default 2s) after their connection is lost"},
+    ActionName{"async", ActionKind::async_logout, async_arguments, kController | kIscsiOnly, false, "",
+               "async logout [DURATION]",
+               "iSCSI initiators are asked to log out, and dropped if they have not after DURATION (3s)"},
+    ActionName{"ping", ActionKind::ping, no_arguments, kController | kIscsiOnly, false, "", "ping",
+               "iSCSI initiators are sent a NOP-In that wants an answer"},
     ActionName{"heal", ActionKind::heal, no_arguments, kNothing, false, "", "heal",
                "everything is as at the start; sizes stay"},
 };
@@ -216,6 +286,24 @@ std::string action_names() {
         names += known.name;
     }
     return names;
+}
+
+Result<void> check_spoken(const ActionName& known, const Spoken& spoken, const Scope& scope) {
+    if ((known.allowed & kNvmeOnly) != 0 && spoken.iscsi) {
+        return failure(EINVAL, "{} is for NVMe/TCP, and a listener named here speaks iSCSI", known.name);
+    }
+    if ((known.allowed & kIscsiOnly) != 0 && spoken.nvme) {
+        return failure(EINVAL, "{} is for iSCSI, and a listener named here speaks NVMe/TCP", known.name);
+    }
+    if (scope.queue != kNoQueue && spoken.iscsi && !spoken.nvme) {
+        return failure(EINVAL, "an iSCSI session has no queues, name the session instead: 'session N'");
+    }
+    const CommandFilter* command = scope.command;
+    if (command != nullptr && ((spoken.nvme && !command->is_known_to_nvme() && !spoken.iscsi) ||
+                               (spoken.iscsi && !command->is_known_to_iscsi() && !spoken.nvme))) {
+        return failure(EINVAL, "{} has no command '{}'", spoken.nvme ? "NVMe" : "iSCSI", command->name);
+    }
+    return {};
 }
 
 Result<void> check_scope(const ActionName& known, const Scope& scope) {
@@ -231,8 +319,12 @@ Result<void> check_scope(const ActionName& known, const Scope& scope) {
     return {};
 }
 
-Result<void> parse_modifiers(Words& words, const ActionName& known, Action& action) {
+Result<void> parse_modifiers(Words& words, const ActionName& known, const Spoken& spoken, Action& action) {
     for (;;) {
+        if (spoken.iscsi && !spoken.nvme && (words.peek() == "dnr" || words.peek() == "crd")) {
+            return failure(EINVAL, "'{}' is for NVMe/TCP, and the listeners named here speak iSCSI",
+                           words.peek());
+        }
         if ((known.allowed & kStatusBits) != 0 && words.take("dnr")) {
             action.status.field |= nvme::Status::kDoNotRetry;
         } else if ((known.allowed & kStatusBits) != 0 && words.take("crd")) {
@@ -256,7 +348,8 @@ Result<void> parse_modifiers(Words& words, const ActionName& known, Action& acti
 
 } // namespace
 
-Result<Action> parse_action(Words& words, const ScriptContext& context, const Scope& scope) {
+Result<Action> parse_action(Words& words, const ScriptContext& context, const Spoken& spoken,
+                            const Scope& scope) {
     const std::size_t place = words.place();
     const auto* known = std::find_if(kActions.begin(), kActions.end(),
                                      [&](const ActionName& each) { return each.name == words.peek(); });
@@ -266,12 +359,15 @@ Result<Action> parse_action(Words& words, const ScriptContext& context, const Sc
     words.take();
     Action action;
     action.kind = known->kind;
-    auto fine = known->arguments(words, action, context);
+    auto fine = check_spoken(*known, spoken, scope);
+    if (fine) {
+        fine = known->arguments(words, action, {context, spoken});
+    }
     if (fine) {
         fine = check_scope(*known, scope);
     }
     if (fine) {
-        fine = parse_modifiers(words, *known, action);
+        fine = parse_modifiers(words, *known, spoken, action);
     }
     if (!fine) {
         return tl::unexpected(fine.error());

@@ -9,8 +9,9 @@
 namespace mpath::target {
 
 /// The action that the next words are. `scope`: of the statement, which has to be one that the action can
-/// have.
-Result<Action> parse_action(Words& words, const ScriptContext& context, const Scope& scope);
+/// have. `spoken`: by its listeners, which have to know the action.
+Result<Action> parse_action(Words& words, const ScriptContext& context, const Spoken& spoken,
+                            const Scope& scope);
 
 /// Whether it lasts, and so can end.
 bool lasts(ActionKind kind);

@@ -5,7 +5,7 @@
 
 namespace mpath::target {
 
-nvme::AnaState AnaView::state(std::uint32_t group, nvme::AnaState initial) const {
+AccessState AnaView::state(std::uint32_t group, AccessState initial) const {
     for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
         if (layer->group == 0 || layer->group == group) {
             return layer->state;
@@ -14,7 +14,7 @@ nvme::AnaState AnaView::state(std::uint32_t group, nvme::AnaState initial) const
     return initial;
 }
 
-void AnaView::set(std::uint32_t group, nvme::AnaState state, Activation activation) {
+void AnaView::set(std::uint32_t group, AccessState state, Activation activation) {
     if (activation == 0) {
         std::erase_if(layers_, [group](const Layer& layer) { return group == 0 || layer.group == group; });
     }

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "nvme/wire/log_page.h"
+#include "target/access_state.h"
 #include "target/fault/faults.h"
 
 namespace mpath::target {
@@ -14,10 +14,10 @@ namespace mpath::target {
 class AnaView {
 public:
     /// `initial`: what the listener was told at the start.
-    [[nodiscard]] nvme::AnaState state(std::uint32_t group, nvme::AnaState initial) const;
+    [[nodiscard]] AccessState state(std::uint32_t group, AccessState initial) const;
 
     /// `group`: 0 for all. With an activation the state lies over what is there, until end().
-    void set(std::uint32_t group, nvme::AnaState state, Activation activation);
+    void set(std::uint32_t group, AccessState state, Activation activation);
     void end(Activation activation);
     void clear() { layers_.clear(); }
 
@@ -30,7 +30,7 @@ public:
 private:
     struct Layer {
         std::uint32_t group;
-        nvme::AnaState state;
+        AccessState state;
         Activation activation;
     };
 

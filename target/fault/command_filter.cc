@@ -15,30 +15,49 @@ using Queues = CommandFilter::Queues;
 namespace admin_opcode = nvme::admin_opcode;
 namespace io_opcode = nvme::io_opcode;
 
-constexpr CommandFilter fabrics_filter(std::string_view name, nvme::FabricsType type) {
-    return {name, Queues::any, nvme::kFabricsOpcode, static_cast<int>(type)};
+constexpr CommandFilter fabrics_filter(std::string_view name, nvme::FabricsType type,
+                                       std::uint32_t requests = request_kind::kNothing) {
+    return {name, Queues::any, nvme::kFabricsOpcode, static_cast<int>(type), requests};
+}
+
+constexpr CommandFilter iscsi_filter(std::string_view name, std::uint32_t requests) {
+    return {name, Queues::any, CommandFilter::kNoOpcode, -1, requests};
 }
 
 constexpr std::array kFilters = {
-    CommandFilter{"io", Queues::io},
-    CommandFilter{"read", Queues::io, io_opcode::kRead},
-    CommandFilter{"write", Queues::io, io_opcode::kWrite},
-    CommandFilter{"flush", Queues::io, io_opcode::kFlush},
-    CommandFilter{"trim", Queues::io, io_opcode::kDatasetManagement},
-    CommandFilter{"write-zeroes", Queues::io, io_opcode::kWriteZeroes},
-    CommandFilter{"admin", Queues::admin},
-    CommandFilter{"identify", Queues::admin, admin_opcode::kIdentify},
+    CommandFilter{"io", Queues::io, -1, -1, request_kind::kIo},
+    CommandFilter{"read", Queues::io, io_opcode::kRead, -1, request_kind::kRead},
+    CommandFilter{"write", Queues::io, io_opcode::kWrite, -1, request_kind::kWrite},
+    CommandFilter{"flush", Queues::io, io_opcode::kFlush, -1, request_kind::kFlush},
+    CommandFilter{"trim", Queues::io, io_opcode::kDatasetManagement, -1, request_kind::kUnmap},
+    CommandFilter{"write-zeroes", Queues::io, io_opcode::kWriteZeroes, -1, request_kind::kWriteSame},
+    CommandFilter{"admin", Queues::admin, -1, -1,
+                  request_kind::kAll & ~(request_kind::kIo | request_kind::kLogin)},
+    CommandFilter{"identify", Queues::admin, admin_opcode::kIdentify, -1,
+                  request_kind::kInquiry | request_kind::kCapacity | request_kind::kReportLuns},
     CommandFilter{"log", Queues::admin, admin_opcode::kGetLogPage},
-    CommandFilter{"ana-log", Queues::admin, admin_opcode::kGetLogPage, nvme::log_page::kAna},
+    CommandFilter{"ana-log", Queues::admin, admin_opcode::kGetLogPage, nvme::log_page::kAna,
+                  request_kind::kPortGroups},
     CommandFilter{"changed-log", Queues::admin, admin_opcode::kGetLogPage,
                   nvme::log_page::kChangedNamespaces},
-    CommandFilter{"keep-alive", Queues::admin, admin_opcode::kKeepAlive},
+    CommandFilter{"keep-alive", Queues::admin, admin_opcode::kKeepAlive, -1, request_kind::kNop},
     CommandFilter{"async-event", Queues::admin, admin_opcode::kAsyncEventRequest},
     CommandFilter{"set-features", Queues::admin, admin_opcode::kSetFeatures},
     CommandFilter{"get-features", Queues::admin, admin_opcode::kGetFeatures},
-    fabrics_filter("connect", nvme::FabricsType::connect),
+    fabrics_filter("connect", nvme::FabricsType::connect, request_kind::kLogin),
     fabrics_filter("property-get", nvme::FabricsType::property_get),
     fabrics_filter("property-set", nvme::FabricsType::property_set),
+    iscsi_filter("login", request_kind::kLogin),
+    iscsi_filter("logout", request_kind::kLogout),
+    iscsi_filter("text", request_kind::kText),
+    iscsi_filter("nop", request_kind::kNop),
+    iscsi_filter("task-management", request_kind::kTaskManagement),
+    iscsi_filter("inquiry", request_kind::kInquiry),
+    iscsi_filter("capacity", request_kind::kCapacity),
+    iscsi_filter("report-luns", request_kind::kReportLuns),
+    iscsi_filter("port-groups", request_kind::kPortGroups),
+    iscsi_filter("test-unit-ready", request_kind::kTestUnitReady),
+    iscsi_filter("verify", request_kind::kVerify),
 };
 
 int detail_of(const nvme::Sqe& sqe) {
@@ -48,6 +67,9 @@ int detail_of(const nvme::Sqe& sqe) {
 } // namespace
 
 bool CommandFilter::matches(const Subject& subject) const {
+    if (subject.request != nullptr) {
+        return (requests & kind_of(*subject.request)) != 0;
+    }
     if (subject.command == nullptr) {
         return false;
     }

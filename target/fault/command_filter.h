@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "iscsi/wire/pdu.h"
 #include "nvme/wire/command.h"
+#include "target/fault/request_kind.h"
 
 namespace mpath::target {
 
@@ -13,10 +15,11 @@ inline constexpr int kNoQueue = -1;
 
 /// What a fault may be about, as it is met on a connection.
 struct Subject {
-    std::uint16_t controller = 0;       ///< 0: not connected
-    int queue = kNoQueue;               ///< kNoQueue: not connected; for a Connect the one it asks for
-    const nvme::Sqe* command = nullptr; ///< nullptr: the connection itself
-    std::uint32_t group = 0;            ///< of the command's namespace; 0: it has none
+    std::uint16_t controller = 0; ///< 0: not connected; iSCSI: the session (TSIH)
+    int queue = kNoQueue;         ///< kNoQueue: not connected, or iSCSI; for a Connect the one it asks for
+    const nvme::Sqe* command = nullptr;  ///< nullptr: the connection itself
+    const iscsi::Bhs* request = nullptr; ///< the same of iSCSI
+    std::uint32_t group = 0;             ///< of the command's namespace; 0: it has none
 };
 
 /// A kind of command, by the name that scripts have for it.
@@ -25,10 +28,15 @@ struct CommandFilter {
 
     std::string_view name;
     Queues queues = Queues::io;
-    int opcode = -1; ///< -1: all
-    int detail = -1; ///< Fabrics command type or log page; -1: all
+    int opcode = -1;                                 ///< -1: all; kNoOpcode: none of NVMe
+    int detail = -1;                                 ///< Fabrics command type or log page; -1: all
+    std::uint32_t requests = request_kind::kNothing; ///< what it is of iSCSI: request_kind::
 
     [[nodiscard]] bool matches(const Subject& subject) const;
+    [[nodiscard]] bool is_known_to_nvme() const { return opcode != kNoOpcode; }
+    [[nodiscard]] bool is_known_to_iscsi() const { return requests != request_kind::kNothing; }
+
+    static constexpr int kNoOpcode = -2;
 };
 
 /// nullptr: no kind of command has this name. What it points to stays for ever.

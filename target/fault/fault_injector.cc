@@ -5,8 +5,8 @@ namespace mpath::target {
 
 /// What hosts can see of a listener and are told about when it changes.
 struct FaultInjector::Before {
-    std::vector<nvme::AnaState> states; ///< of groups 1, 2, ...
-    std::vector<bool> removed;          ///< namespaces 1, 2, ...
+    std::vector<AccessState> states; ///< of groups 1, 2, ...
+    std::vector<bool> removed;       ///< namespaces 1, 2, ...
     bool refuses = false;
     bool stalls = false;
 };
@@ -14,7 +14,7 @@ struct FaultInjector::Before {
 FaultInjector::Before FaultInjector::look(const Listener& listener) const {
     Before seen;
     for (std::uint32_t group = 1; group <= subsystem_.group_count(); ++group) {
-        seen.states.push_back(listener.ana_state(group));
+        seen.states.push_back(listener.access_state(group));
     }
     for (std::uint32_t nsid = 1; nsid <= subsystem_.namespace_count(); ++nsid) {
         seen.removed.push_back(listener.faults.has_for_group(ActionKind::remove, subsystem_.group_of(nsid)));
@@ -28,6 +28,9 @@ FaultInjector::Before FaultInjector::look(const Listener& listener) const {
 void FaultInjector::tell_changes(Listener& listener, const Before& before, bool announce, Nanoseconds now) {
     const Before after = look(listener);
     if (before.states != after.states) {
+        if (listener.options.protocol == Protocol::iscsi && announce) {
+            tell(News::access_states, 0, nullptr); // every portal says how all of them are
+        }
         listener.ana.count_change();
         for (std::uint32_t group = 1; group <= after.states.size(); ++group) {
             if (before.states[group - 1] != after.states[group - 1]) {
@@ -45,12 +48,24 @@ void FaultInjector::tell_changes(Listener& listener, const Before& before, bool 
         }
     }
     tell_namespaces(listener, changed);
+    if (!changed.empty()) {
+        tell(News::namespaces, 0, &listener);
+    }
     if (before.refuses != after.refuses) {
         premises_.take_connects(listener, !after.refuses);
     }
     if (before.stalls && !after.stalls) {
-        premises_.each_connection([now](Connection& connection) { connection.resume(now); });
+        premises_.each_connection([now](ServedConnection& connection) { connection.resume(now); });
     }
+}
+
+/// `listener`: whose connections; nullptr: of all that speak iSCSI.
+void FaultInjector::tell(News news, std::uint32_t group, const Listener* listener) {
+    premises_.each_connection([&](ServedConnection& connection) {
+        if (listener == nullptr || &connection.listener() == listener) {
+            connection.hear(news, group);
+        }
+    });
 }
 
 void FaultInjector::tell_namespaces(const Listener& listener, const std::vector<std::uint32_t>& nsids) {
@@ -111,12 +126,21 @@ void FaultInjector::act(Listener& listener, const Action& action, const Scope& s
             subsystem_.find_namespace(nsid)->resize(action.number);
         }
         tell_namespaces(listener, namespaces_of(scope.group));
+        tell(News::capacity, scope.group, &listener);
         break;
     case ActionKind::fatal:
         each_controller(listener, scope, [](Controller& controller) { controller.fail(); });
         break;
     case ActionKind::reset:
         each_controller(listener, scope, [](Controller& controller) { controller.reset_itself(); });
+        break;
+    case ActionKind::async_logout:
+        each_connection_of(listener, scope, [&](ServedConnection& connection) {
+            connection.ask_to_leave(action.duration, now);
+        });
+        break;
+    case ActionKind::ping:
+        each_connection_of(listener, scope, [](ServedConnection& connection) { connection.ping(); });
         break;
     case ActionKind::heal:
         listener.faults.clear();
@@ -130,14 +154,20 @@ void FaultInjector::act(Listener& listener, const Action& action, const Scope& s
 
 void FaultInjector::end_connections(const Listener& listener, const Scope& scope, bool in_order,
                                     Nanoseconds now) {
-    premises_.each_connection([&](Connection& connection) {
-        if (&connection.listener() != &listener || !scope.covers(connection.subject())) {
-            return;
-        }
+    each_connection_of(listener, scope, [&](ServedConnection& connection) {
         if (in_order) {
             connection.close(now);
         } else {
             connection.drop();
+        }
+    });
+}
+
+void FaultInjector::each_connection_of(const Listener& listener, const Scope& scope,
+                                       const std::function<void(ServedConnection&)>& visit) {
+    premises_.each_connection([&](ServedConnection& connection) {
+        if (&connection.listener() == &listener && scope.covers(connection.subject())) {
+            visit(connection);
         }
     });
 }

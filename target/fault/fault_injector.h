@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "target/connection.h"
 #include "target/fault/action.h"
 #include "target/fault/fault_log.h"
 #include "target/fault/faults.h"
 #include "target/listener.h"
+#include "target/served_connection.h"
 #include "target/subsystem.h"
 
 namespace mpath::target {
@@ -25,7 +25,7 @@ public:
     virtual ~Premises() = default;
 
     /// All that are not closed.
-    virtual void each_connection(const std::function<void(Connection&)>& visit) = 0;
+    virtual void each_connection(const std::function<void(ServedConnection&)>& visit) = 0;
     /// Whether connection attempts are taken or refused from now on.
     virtual void take_connects(Listener& listener, bool taken) = 0;
 };
@@ -50,6 +50,9 @@ private:
 
     [[nodiscard]] Before look(const Listener& listener) const;
     void tell_changes(Listener& listener, const Before& before, bool announce, Nanoseconds now);
+    void tell(News news, std::uint32_t group, const Listener* listener);
+    void each_connection_of(const Listener& listener, const Scope& scope,
+                            const std::function<void(ServedConnection&)>& visit);
     void tell_namespaces(const Listener& listener, const std::vector<std::uint32_t>& nsids);
     [[nodiscard]] std::vector<std::uint32_t> namespaces_of(std::uint32_t group) const;
     void act(Listener& listener, const Action& action, const Scope& scope, Activation activation,

@@ -168,6 +168,8 @@ Result<void> take_scope(Words& words, const ScriptContext& context, Scope& scope
             }
         } else if (words.take("controller")) {
             fine = take_into(words, "a controller's ID from 1", 1, scope.controller);
+        } else if (words.take("session")) {
+            fine = take_into(words, "a session's number (TSIH) from 1", 1, scope.controller);
         } else if (words.take("queue")) {
             std::uint16_t queue = 0;
             fine = take_into(words, "a queue's ID from 0, the admin queue", 0, queue);
@@ -181,9 +183,20 @@ Result<void> take_scope(Words& words, const ScriptContext& context, Scope& scope
     return fine;
 }
 
+Spoken spoken_by(const std::vector<std::size_t>& listeners, const ScriptContext& context) {
+    Spoken spoken;
+    for (const std::size_t position : listeners) {
+        const bool iscsi =
+            position < context.protocols.size() && context.protocols[position] == Protocol::iscsi;
+        (iscsi ? spoken.iscsi : spoken.nvme) = true;
+    }
+    return spoken;
+}
+
 Result<void> take_actions(Words& words, const ScriptContext& context, Statement& statement) {
+    const Spoken spoken = spoken_by(statement.listeners, context);
     do {
-        auto action = parse_action(words, context, statement.scope);
+        auto action = parse_action(words, context, spoken, statement.scope);
         if (!action) {
             return tl::unexpected(action.error());
         }

@@ -7,15 +7,11 @@ namespace mpath::target {
 
 namespace {
 
-bool is_counted(Counted counted, const nvme::Sqe& sqe) {
-    switch (counted) {
-    case Counted::reads:
-        return sqe.opcode == nvme::io_opcode::kRead;
-    case Counted::writes:
-        return sqe.opcode == nvme::io_opcode::kWrite;
-    default:
+bool is_counted(Counted counted, const Subject& subject) {
+    if (counted == Counted::commands) {
         return true;
     }
+    return find_command_filter(counted == Counted::reads ? "read" : "write")->matches(subject);
 }
 
 } // namespace
@@ -131,8 +127,7 @@ void ScriptRunner::counts(Entry& entry, const Listener& listener, const Subject&
     const bool is_its =
         std::any_of(statement.listeners.begin(), statement.listeners.end(),
                     [&](std::size_t position) { return &injector_.listener(position) == &listener; });
-    if (!is_its || !statement.scope.covers(subject) ||
-        !is_counted(statement.when.counted, *subject.command)) {
+    if (!is_its || !statement.scope.covers(subject) || !is_counted(statement.when.counted, subject)) {
         return;
     }
     // The command after the last counted one is the first that finds it done.

@@ -31,7 +31,7 @@ void Stage::wait(Nanoseconds time) {
     subsystem->late_writes().run(now);
 }
 
-void Stage::each_connection(const std::function<void(Connection&)>& visit) {
+void Stage::each_connection(const std::function<void(ServedConnection&)>& visit) {
     for (Peer* peer : peers_) {
         if (!peer->connection().closed()) {
             visit(peer->connection());

@@ -35,7 +35,7 @@ public:
     std::vector<bool> connects; ///< whether they were taken, at each change
 
 private:
-    void each_connection(const std::function<void(Connection&)>& visit) override;
+    void each_connection(const std::function<void(ServedConnection&)>& visit) override;
     void take_connects(Listener& changed, bool taken) override;
 
     std::vector<Peer*> peers_;
