@@ -252,7 +252,8 @@ net::Task<Result<TargetDiscovery>> discover_targets(net::Reactor& reactor,
     TargetDiscovery found;
     found.address = session->address;
     DiscoverySession discovery(reactor, std::move(*session), deadline);
-    const Result<std::string> text = co_await discovery.ask(target.empty() ? "All" : std::move(target));
+    std::string what = target.empty() ? "All" : std::move(target);
+    const Result<std::string> text = co_await discovery.ask(std::move(what));
     if (!text) {
         co_return failure_in(found.address, text.error());
     }

@@ -390,7 +390,10 @@ net::Task<Result<LoggedIn>> log_in(net::Reactor& reactor, std::span<const net::S
             co_return session;
         }
         if (!connection.redirection()) {
-            co_return way.empty() ? tl::unexpected<Error>(session.error()) : failure_in(way, session.error());
+            if (!way.empty()) {
+                co_return failure_in(way, session.error());
+            }
+            co_return session;
         }
         way = session.error().text;
         next = *connection.redirection();

@@ -13,11 +13,14 @@
 #include "nvme/wire/fabrics.h"
 #include "nvme/wire/pdu.h"
 #include "nvme/wire/status.h"
+#include "tests/unit/net/scripted_peer.h"
 #include "tests/unit/nvme/ana_log_bytes.h"
 #include "tests/unit/nvme/identify_data.h"
-#include "tests/unit/nvme/scripted_peer.h"
 
 namespace mpath::nvme::test {
+
+using net::test::ScriptedPeer;
+using net::test::Wire;
 
 /// A controller's admin queue as plain data: what a test changes before the host connects is what the host
 /// finds. Serves one admin connection.

@@ -11,9 +11,12 @@
 #include "base/crc32c.h"
 #include "net/async.h"
 #include "nvme/queue_connect.h"
-#include "tests/unit/nvme/scripted_peer.h"
+#include "tests/unit/net/scripted_peer.h"
 
 namespace mpath::nvme::test {
+
+using net::test::ScriptedPeer;
+using net::test::Wire;
 
 inline ConnectRequest admin_request() {
     ConnectRequest request;

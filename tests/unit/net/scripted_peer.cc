@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "tests/unit/nvme/scripted_peer.h"
+#include "tests/unit/net/scripted_peer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace mpath::nvme::test {
+namespace mpath::net::test {
 namespace {
 
 constexpr int kPatienceMs = 20'000;
@@ -74,4 +74,4 @@ ScriptedPeer::~ScriptedPeer() {
     thread_.join();
 }
 
-} // namespace mpath::nvme::test
+} // namespace mpath::net::test

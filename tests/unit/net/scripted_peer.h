@@ -11,7 +11,7 @@
 #include "base/unique_fd.h"
 #include "net/address.h"
 
-namespace mpath::nvme::test {
+namespace mpath::net::test {
 
 /// The other end of one TCP connection, as the script says. Blocking socket, own thread; a peer that waits
 /// for something that never comes gives up after some seconds.
@@ -52,13 +52,13 @@ public:
     /// Ends what the script still waits for.
     ~ScriptedPeer();
 
-    [[nodiscard]] const net::SocketAddress& address() const { return address_; }
+    [[nodiscard]] const SocketAddress& address() const { return address_; }
 
 private:
     UniqueFd listener_;
-    net::SocketAddress address_;
+    SocketAddress address_;
     std::promise<int> accepted_; ///< -1: nobody came
     std::thread thread_;
 };
 
-} // namespace mpath::nvme::test
+} // namespace mpath::net::test
