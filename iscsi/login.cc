@@ -55,6 +55,10 @@ private:
     net::Task<Result<void>> request(LoginStep step, std::string_view text, bool goes_on);
     net::Task<Result<std::string>> response(LoginStep step);
     [[nodiscard]] std::string names() const;
+    [[nodiscard]] LoginParties parties() const {
+        const bool both_ways = options_.chap && !options_.chap->target_secret.empty();
+        return {options_.initiator_name, options_.target_name, options_.chap.has_value(), both_ways};
+    }
     [[nodiscard]] LoginStep step(LoginStage current, LoginStage next, bool transit) const {
         return {options_.isid, kLoginTaskTag, current, next, transit};
     }
@@ -161,8 +165,7 @@ net::Task<Result<std::string>> LoginConnection::response(LoginStep step) {
     }
     text.resize(latest_.data_length);
     if (latest_.status_class > status_class::kRedirection) {
-        co_return tl::unexpected<Error>(login_status(latest_.status_class, latest_.status_detail,
-                                                     options_.initiator_name, options_.target_name));
+        co_return tl::unexpected<Error>(login_status(latest_.status_class, latest_.status_detail, parties()));
     }
     exp_stat_sn_ = latest_.stat_sn + 1;
     if (latest_.status_class == status_class::kSuccess) {

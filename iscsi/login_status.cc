@@ -9,13 +9,12 @@ struct StatusRow {
     unsigned status; ///< class and detail
     int code;
     bool final;
-    std::string_view text; ///< {0}: the initiator's name, {1}: the target's
+    std::string_view text; ///< {0}: the initiator's name, {1}: the target's, {2}: what to do about secrets
 };
 
 constexpr StatusRow kLoginStatuses[] = {
     {0x0200, EPROTO, false, "the target says that our login is wrong"},
-    {0x0201, EACCES, true,
-     "the target does not believe who we are: check chap_user and the first line of chap_secret_file"},
+    {0x0201, EACCES, true, "the target does not believe who we are: {2}"},
     {0x0202, EACCES, false, "{1} does not let initiator {0} in: allow it at the target, or check initiator="},
     {0x0203, ENODEV, false,
      "there is no target {1} here: check its name, and that it is offered at this address and to this "
@@ -34,19 +33,25 @@ constexpr StatusRow kLoginStatuses[] = {
     {0x0302, EBUSY, false, "the target is out of resources: end other sessions, or lower nr_io_queues"},
 };
 
+std::string_view advice_about_secrets(const LoginParties& parties) {
+    if (!parties.with_secret) {
+        return "it wants proof, give it chap_user and chap_secret_file";
+    }
+    return parties.both_ways
+               ? "check chap_user, chap_secret_file, and that the target has a secret for us, too"
+               : "check chap_user and chap_secret_file";
+}
+
 } // namespace
 
-Error login_status(std::uint8_t status_class, std::uint8_t detail, std::string_view initiator,
-                   std::string_view target) {
+Error login_status(std::uint8_t status_class, std::uint8_t detail, const LoginParties& parties) {
     const unsigned status = static_cast<unsigned>(status_class) << 8 | detail;
+    const std::string_view target = parties.target.empty() ? "the portal" : parties.target;
     for (const StatusRow& row : kLoginStatuses) {
         if (row.status == status) {
-            return {row.code,
-                    fmt::format("{} (login status {:04x}h)",
-                                fmt::format(fmt::runtime(row.text), initiator,
-                                            target.empty() ? "the target" : target),
-                                status),
-                    row.final};
+            const std::string text =
+                fmt::format(fmt::runtime(row.text), parties.initiator, target, advice_about_secrets(parties));
+            return {row.code, fmt::format("{} (login status {:04x}h)", text, status), row.final};
         }
     }
     return {status_class > status_class::kRedirection + 1 ? EIO : EPROTO,

@@ -9,6 +9,18 @@
 
 namespace mpath::iscsi {
 
+namespace {
+
+constexpr std::size_t kMaxHostLength = 255; ///< of a name in DNS
+
+/// Its percent-encoding is undone, so there can be anything in it.
+bool is_plain_host(std::string_view host) {
+    return host.size() <= kMaxHostLength &&
+           std::all_of(host.begin(), host.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+} // namespace
+
 std::string Portal::address() const {
     return net::address_text(host, port);
 }
@@ -16,9 +28,9 @@ std::string Portal::address() const {
 Result<Portal> parse_portal(std::string_view value) {
     const std::size_t comma = std::min(value.find(','), value.size());
     const auto address = net::parse_host_port(value.substr(0, comma), kDefaultPort);
-    const auto tag = parse_number(value.substr(std::min(comma + 1, value.size())), 0xffff);
     const bool has_tag = comma < value.size();
-    if (quotable(value) != value || !address || (has_tag && !tag)) {
+    const auto tag = parse_number(value.substr(has_tag ? comma + 1 : comma), 0xffff);
+    if (!address || (has_tag && !tag) || !is_plain_host(address->host)) {
         return failure(EPROTO, "the target broke the protocol: TargetAddress={} is no address",
                        quotable(value));
     }

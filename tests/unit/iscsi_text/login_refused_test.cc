@@ -22,9 +22,7 @@ struct Status {
 TEST(LoginStatus, has_a_code_and_a_sentence) {
     const Status rows[] = {
         {2, 1, EACCES, true,
-         "the target does not believe who we are: check chap_user and the first line of chap_secret_file "
-         "(login status "
-         "0201h)"},
+         "the target does not believe who we are: check chap_user and chap_secret_file (login status 0201h)"},
         {2, 2, EACCES, false,
          "iqn.t does not let initiator iqn.i in: allow it at the target, or check initiator= (login status "
          "0202h)"},
@@ -48,11 +46,22 @@ TEST(LoginStatus, has_a_code_and_a_sentence) {
         {0xff, 1, EIO, false, "the target refuses the login with status ff01h"},
     };
     for (const Status& row : rows) {
-        const Error error = login_status(row.status_class, row.detail, "iqn.i", "iqn.t");
+        const Error error = login_status(row.status_class, row.detail, {"iqn.i", "iqn.t", true, false});
         EXPECT_EQ(error.code, row.code) << row.sentence;
         EXPECT_EQ(error.final, row.final) << row.sentence;
         EXPECT_EQ(error.text, row.sentence);
     }
+}
+
+TEST(LoginStatus, says_of_which_secrets_there_is_doubt) {
+    EXPECT_EQ(login_status(2, 1, {"iqn.i", "iqn.t", false, false}).text,
+              "the target does not believe who we are: it wants proof, give it chap_user and "
+              "chap_secret_file (login "
+              "status 0201h)");
+    EXPECT_EQ(login_status(2, 1, {"iqn.i", "iqn.t", true, true}).text,
+              "the target does not believe who we are: check chap_user, chap_secret_file, and that the "
+              "target has a "
+              "secret for us, too (login status 0201h)");
 }
 
 TEST_F(Login, ends_with_the_targets_status_in_either_stage) {
