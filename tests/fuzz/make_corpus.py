@@ -201,8 +201,70 @@ def target_stream():
         enable + capsule(sqe(2, 4, 0, 0x5a, 1024, struct.pack("<I", 0xff0070)))
 
 
+def iscsi_text(*pairs):
+    return b"".join(key + b"=" + value + b"\0" for key, value in pairs)
+
+
+def iscsi_login():
+    HEADER_DIGEST, DATA_DIGEST, CHAP, BOTH_WAYS, DISCOVERY = 1, 2, 4, 8, 16
+    TRANSIT, CONTINUE = 0x80, 0x40
+    isid = bytes([0x80, 1, 2, 3, 0, 7])
+
+    def response(flags, *pairs, status=0, raw=None, tsih=0):
+        text = iscsi_text(*pairs) if raw is None else raw
+        return struct.pack(">BBBBI6sHIIIIIH10x", 0x23, flags, 0, 0, len(text), isid, tsih, 1, 0, 1, 1, 32, status) + \
+            text + b"\0" * (-len(text) % 4)
+
+    def seed(*pdus, options=0, cuts=0):
+        return bytes([options, cuts]) + b"".join(pdus)
+
+    none = (b"AuthMethod", b"None")
+    let_in = response(TRANSIT | 1, (b"TargetPortalGroupTag", b"1"), none)
+    agreed = ((b"HeaderDigest", b"None"), (b"DataDigest", b"None"), (b"MaxRecvDataSegmentLength", b"8192"),
+              (b"InitialR2T", b"Yes"), (b"ImmediateData", b"Yes"), (b"MaxBurstLength", b"262144"),
+              (b"FirstBurstLength", b"65536"), (b"MaxOutstandingR2T", b"1"), (b"MaxConnections", b"1"),
+              (b"DataPDUInOrder", b"Yes"), (b"DataSequenceInOrder", b"Yes"), (b"DefaultTime2Wait", b"2"),
+              (b"DefaultTime2Retain", b"0"), (b"ErrorRecoveryLevel", b"0"))
+    full = response(TRANSIT | 4 | 3, *agreed, tsih=1)
+    yield "plain", seed(let_in, full)
+    yield "plain-in-cuts", seed(let_in, full, cuts=3)
+    yield "discovery", seed(let_in, response(TRANSIT | 4 | 3, tsih=1), options=DISCOVERY)
+    crc = response(TRANSIT | 4 | 3, (b"HeaderDigest", b"CRC32C"), (b"DataDigest", b"CRC32C"), tsih=1)
+    yield "digests", seed(let_in, crc, options=HEADER_DIGEST | DATA_DIGEST)
+    chap = (response(0, (b"AuthMethod", b"CHAP")),
+            response(0, (b"CHAP_A", b"5"), (b"CHAP_I", b"9"), (b"CHAP_C", b"0x0102030405060708")))
+    yield "chap", seed(*chap, response(TRANSIT | 1), full, options=CHAP)
+    yield "chap-base64", seed(chap[0], response(0, (b"CHAP_A", b"8"), (b"CHAP_I", b"0xff"), (b"CHAP_C", b"0bYWJjZA==")),
+                              response(TRANSIT | 1), full, options=CHAP)
+    yield "chap-both-ways", seed(*chap, response(TRANSIT | 1, (b"CHAP_N", b"it"), (b"CHAP_R", b"0x" + b"ab" * 16)), full,
+                                 options=CHAP | BOTH_WAYS)
+    yield "offers", seed(let_in, response(4, (b"IFMarker", b"Yes"), (b"X-a.b", b"1"), (b"MaxBurstLength", b"512")), full)
+    yield "pieces", seed(let_in, response(CONTINUE | 4, raw=b"MaxBurst"), response(4, raw=b"Length=8192\0"), full)
+    yield "refusals", seed(let_in, response(TRANSIT | 4 | 3, *((key, b"Reject") for key, _ in agreed[3:]), tsih=1))
+    yield "moved", seed(response(0, (b"TargetAddress", b"127.0.0.1:3260,1"), status=0x101), let_in, full)
+    yield "moved-ipv6", seed(response(0, (b"TargetAddress", b"[::1]"), status=0x102), let_in, full)
+    for status in (0x201, 0x202, 0x203, 0x206, 0x300, 0x301):
+        yield f"refused-{status:x}", seed(response(0, status=status))
+    yield "reject", seed(struct.pack(">BBB", 0x3f, 0x80, 4) + b"\0" * 45)
+    yield "http", seed(b"HTTP/1.1 400 Bad Request\r\nServer: x\r\nContent-Length: 0\r\n\r\n")
+    yield "tls-alert", seed(b"\x15\x03\x03\x00\x02\x02\x0a")
+
+
+def send_targets():
+    def target(name, *addresses):
+        return iscsi_text((b"TargetName", name), *((b"TargetAddress", address) for address in addresses))
+
+    yield "two-portals", target(b"iqn.2025-01.org.example:a", b"192.0.2.1:3260,1", b"[2001:db8::1]:3260,2")
+    yield "two-targets", target(b"iqn.2025-01.org.example:a") + target(b"eui.0123456789abcdef", b"array.example.org,1")
+    yield "twice", target(b"iqn.a", b"h:1,1", b"h:1,1") * 2
+    yield "link-local", target(b"naa.0123456789abcdef", b"[fe80::1%25eth0]:3260,1")
+    yield "no-target", iscsi_text((b"TargetAddress", b"h:1,1"))
+    yield "binary", iscsi_text((b"CHAP_C", b"0x0102"), (b"CHAP_R", b"0bYWJj"), (b"CHAP_I", b"0xff"))
+
+
 def main():
-    for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, target_stream):
+    for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, iscsi_login, send_targets,
+                  target_stream):
         folder = CORPUS / seeds.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A reactor whose one connection receives given bytes in given cuts, and whose sends always succeed at once.
+// A reactor whose one connection at a time is made at once, receives given bytes in given cuts, and sends at
+// once.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,10 @@ public:
     ScriptedReactor(const Clock& clock, std::span<const std::byte> bytes, std::uint8_t cuts)
         : Reactor(clock), rest_(bytes), random_(cuts), cut_(cuts != 0) {}
 
-    void connect(net::Operation&, int, const sockaddr*, socklen_t) noexcept override {}
+    void connect(net::Operation& operation, int, const sockaddr*, socklen_t) noexcept override {
+        operation.pending = true;
+        connecting_ = {&operation, nullptr, 0};
+    }
     void read(net::Operation&, int, void*, std::uint32_t) noexcept override {}
     void receive(net::Operation& operation, int, msghdr* message, int flags) noexcept override {
         operation.pending = true;
@@ -35,10 +39,13 @@ public:
         sending_ = {&operation, message, 0};
     }
     void cancel(net::Operation& operation) noexcept override {
-        (&operation == receiving_.operation ? receiving_ : sending_).cancelled = true;
+        for (Staged* staged : {&connecting_, &receiving_, &sending_}) {
+            staged->cancelled = staged->cancelled || staged->operation == &operation;
+        }
     }
     void run(Nanoseconds) noexcept override {
         note_arrival();
+        complete(connecting_, connecting_.cancelled ? -ECANCELED : 0);
         complete(sending_, sending_.cancelled ? -ECANCELED : length_of(*sending_message()));
         complete(receiving_, receiving_.cancelled ? -ECANCELED : deliver());
     }
@@ -46,7 +53,8 @@ public:
     [[nodiscard]] std::string_view backend() const noexcept override { return "scripted"; }
 
     [[nodiscard]] bool idle() const {
-        return sending_.operation == nullptr && receiving_.operation == nullptr;
+        return connecting_.operation == nullptr && sending_.operation == nullptr &&
+               receiving_.operation == nullptr;
     }
 
 private:
@@ -99,6 +107,7 @@ private:
     std::span<const std::byte> rest_;
     std::minstd_rand random_;
     bool cut_;
+    Staged connecting_;
     Staged receiving_;
     Staged sending_;
 };
