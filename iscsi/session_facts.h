@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "iscsi/features.h"
 #include "iscsi/session_parameters.h"
 #include "iscsi/wire/scsi.h"
 #include "path/facts.h"
@@ -25,7 +26,8 @@ struct SessionFacts : PathFacts {
     bool preferred = false;           ///< PREF of the group
     Nanoseconds transition_limit = 0; ///< how long the group may stay in transition
     std::uint32_t keep_alive_ms = 0;  ///< between NOP-Outs; 0 = none
-    SessionParameters parameters;     ///< of the control session
+    ScsiFeatures features;
+    SessionParameters parameters; ///< of the control session
 };
 
 } // namespace mpath::iscsi

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <span>
 
-#include "base/crc32c.h"
+#include "base/digest.h"
 #include "base/endian.h"
 #include "nvme/pdu_options.h"
 #include "nvme/protocol_fault.h"
@@ -19,25 +19,7 @@
 
 namespace mpath::nvme {
 
-inline constexpr std::size_t kDigestSize = 4;
-
-/// What a header lies over; `bytes` must be at least as long.
-template <typename T>
-T load(std::span<const std::byte> bytes) noexcept {
-    T value;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-}
-
-/// Whether the digest of `covered` is stored at `digest`.
-inline bool digest_matches(std::span<const std::byte> covered, const std::byte* digest) noexcept {
-    return crc32c(covered) == load<Le32>({digest, kDigestSize});
-}
-
-inline void store_digest(std::span<const std::byte> covered, std::byte* digest) noexcept {
-    const Le32 value = crc32c(covered);
-    std::memcpy(digest, &value, sizeof value);
-}
+using mpath::kDigestSize;
 
 /// Where data begins behind `header` bytes (the digest included): alignment in dwords, 0's based.
 constexpr std::size_t data_start(std::size_t header, std::uint8_t alignment) noexcept {

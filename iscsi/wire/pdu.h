@@ -9,13 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/digest.h"
 #include "base/endian.h"
 #include "base/layout.h"
 
 namespace mpath::iscsi {
 
 inline constexpr std::size_t kBhsSize = 48;
-inline constexpr std::size_t kDigestSize = 4;
+using mpath::kDigestSize;
 inline constexpr std::uint32_t kNoTag = 0xffffffff; ///< reserved, as initiator or target task tag
 inline constexpr std::uint16_t kDefaultPort = 3260;
 

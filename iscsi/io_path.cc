@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "iscsi/io_path.h"
+
+#include <bit>
+
+#include "iscsi/block_command.h"
+#include "iscsi/sense.h"
+#include "iscsi/session.h"
+#include "iscsi/uri.h"
+
+namespace mpath::iscsi {
+namespace {
+
+constexpr std::uint64_t kMaxBlocks = (std::uint64_t{1} << 32) - 1;
+
+} // namespace
+
+std::vector<ConnectionSocket> ConnectedPath::sockets() const {
+    std::vector<ConnectionSocket> all;
+    for (const LoggedIn& session : sessions) {
+        all.push_back({static_cast<std::uint16_t>(all.size() + 1), session.socket.get()});
+    }
+    return all;
+}
+
+class IoPath::IoSession final : public CommandQueue, private SessionClient {
+public:
+    IoSession(IoPath& path, LoggedIn logged_in, std::uint16_t commands)
+        : path_(path), unmaps_(commands), session_(path.reactor_, std::move(logged_in), commands, *this) {}
+
+    /// A session that ends gives its slots back one by one, while its commands are told lost.
+    [[nodiscard]] bool accepts() const noexcept override {
+        return !leaving_ && !session_.closing() && !session_.full();
+    }
+
+    void submit(Request& request, std::uint32_t done, std::uint32_t length) noexcept override {
+        const std::uint64_t lba = (request.offset + done) >> path_.block_shift_;
+        const std::uint32_t blocks = length >> path_.block_shift_;
+        std::byte* data = request.buffer + done;
+        switch (request.operation) {
+        case Operation::read:
+            send(block_command(scsi_opcode::kRead16, 0, lba, blocks), Transfer::to_host, data, length,
+                 request);
+            break;
+        case Operation::write:
+            if (path_.writes_.zeroes) {
+                write_same(0, lba, blocks, request);
+            } else {
+                const std::uint8_t flags = path_.writes_.force_unit_access ? cdb_flag::kForceUnitAccess : 0;
+                send(block_command(scsi_opcode::kWrite16, flags, lba, blocks), Transfer::to_target, data,
+                     length, request);
+            }
+            break;
+        case Operation::trim:
+            if (path_.features_.unmap) {
+                UnmapList& list = unmaps_[session_.next_slot()];
+                list = UnmapList(lba, blocks);
+                send(unmap_command(), Transfer::to_target, reinterpret_cast<std::byte*>(&list), sizeof list,
+                     request);
+            } else {
+                write_same(cdb_flag::kUnmap, lba, blocks, request);
+            }
+            break;
+        case Operation::flush:
+            send(block_command(scsi_opcode::kSynchronizeCache16, 0, 0, 0), Transfer::none, nullptr, 0,
+                 request);
+            break;
+        }
+    }
+
+    void flush() noexcept override { session_.flush(); }
+
+    void close(const Error& reason) noexcept override {
+        session_.close(reason, reason.code == 0 ? net::Stream::Ending::orderly : net::Stream::Ending::abort);
+    }
+
+    [[nodiscard]] PathTraffic traffic() const noexcept override {
+        const Session::Statistics& session = session_.statistics();
+        const net::Stream::Statistics& wire = session_.wire_statistics();
+        PathTraffic traffic;
+        traffic.pdus_sent = session.pdus_sent;
+        traffic.pdus_received = session.pdus_received;
+        traffic.wire_bytes_sent = wire.bytes_sent;
+        traffic.wire_bytes_received = wire.bytes_received;
+        traffic.payload_direct = wire.bytes_received_direct;
+        traffic.payload_copied = session.payload_copied;
+        traffic.protocol_violations = session.protocol_violations;
+        traffic.header_digest_errors = session.header_digest_errors;
+        traffic.data_digest_errors = session.data_digest_errors;
+        return traffic;
+    }
+
+private:
+    void send(const Cdb& cdb, Transfer transfer, std::byte* data, std::uint32_t length,
+              Request& request) noexcept {
+        session_.submit(cdb, path_.lun_, transfer, data, length, &request);
+    }
+
+    void write_same(std::uint8_t flags, std::uint64_t lba, std::uint32_t blocks, Request& request) noexcept {
+        send(block_command(scsi_opcode::kWriteSame16, flags, lba, blocks), Transfer::to_target,
+             path_.zeroes_.data(), static_cast<std::uint32_t>(path_.zeroes_.size()), request);
+    }
+
+    // SessionClient
+    void on_command_done(const iscsi::CommandEnd& done) noexcept override {
+        auto& request = *static_cast<Request*>(done.owner);
+        path_.command_done(request, end_of(done), path_.reactor_.arrival());
+        leave_when_idle();
+    }
+    void on_room() noexcept override { path_.has_room(path_.reactor_.arrival()); }
+    void on_async(const AsyncEvent& event) noexcept override {
+        switch (event.event) {
+        case async_event::kLogoutRequest:
+            leaving_ = true;
+            leave_when_idle();
+            break;
+        case async_event::kDropConnection:
+        case async_event::kDropAllConnections:
+        case async_event::kTasksTerminated:
+            close({ECONNRESET, "the target announced that it drops the connection"});
+            break;
+        default: // SCSI events come as unit attentions as well; the control session attends to the rest
+            break;
+        }
+    }
+    void on_pong() noexcept override {}
+    void on_task_managed(std::uint32_t /*tag*/, std::uint8_t /*response*/) noexcept override {}
+    void on_logged_out(std::uint8_t /*response*/) noexcept override {}
+    void on_session_closed(const Error& error) noexcept override {
+        path_.queue_closed(error, path_.reactor_.arrival());
+    }
+
+    static mpath::CommandEnd end_of(const iscsi::CommandEnd& done) noexcept {
+        mpath::CommandEnd end;
+        if (done.lost) {
+            end.error = ErrorClass::path_down;
+            end.maybe_executed = !done.unsent;
+        } else if (done.failed || done.damaged) {
+            end.error = ErrorClass::transport_error;
+        } else if (done.status != scsi_status::kGood) {
+            const Sense sense = parse_sense(done.status, done.sense);
+            end.error = classify(sense);
+            end.status = pack(sense);
+        } else if (done.moved != done.asked) {
+            end.error = ErrorClass::transport_error; // success with data missing is none
+        }
+        return end;
+    }
+
+    /// The target wants us to log out: it takes no further command, and goes when it has answered the last.
+    void leave_when_idle() noexcept {
+        if (leaving_ && session_.outstanding() == 0 && !session_.closing()) {
+            session_.close({ESHUTDOWN, "the target asked to log out"}, net::Stream::Ending::orderly);
+        }
+    }
+
+    IoPath& path_;
+    std::vector<UnmapList> unmaps_; ///< one per slot: must stay until its command is done
+    bool leaving_ = false;
+    Session session_;
+};
+
+IoPath::IoPath(std::uint16_t index, std::uint64_t lun, const DeviceLimits& limits, WriteOptions writes,
+               net::Reactor& reactor, RequestList& completions, PathListener& listener)
+    : QueuedPath(index, completions, listener), lun_(to_wire(lun)),
+      block_shift_(static_cast<unsigned>(std::countr_zero(limits.block_size))), writes_(writes),
+      reactor_(reactor), zeroes_(limits.block_size) {
+    set_limits(limits);
+}
+
+IoPath::~IoPath() = default;
+
+void IoPath::set_limits(const DeviceLimits& limits) noexcept {
+    const std::uint32_t transfer = whole_blocks(limits.max_transfer, block_shift_, kMaxBlocks);
+    const std::uint32_t zeroes = whole_blocks(limits.max_write_zeroes, block_shift_, kMaxBlocks);
+    CommandLimits all{};
+    all[static_cast<std::size_t>(Operation::read)] = transfer;
+    all[static_cast<std::size_t>(Operation::write)] = writes_.zeroes ? zeroes : transfer;
+    all[static_cast<std::size_t>(Operation::trim)] = whole_blocks(limits.max_trim, block_shift_, kMaxBlocks);
+    set_command_limits(all, limits.boundary);
+}
+
+void IoPath::attach(PathConnection& connection) {
+    auto& connected = static_cast<ConnectedPath&>(connection);
+    const SessionFacts& facts = connected.session();
+    if (facts.limits.size != 0) {
+        set_limits(facts.limits);
+        features_ = facts.features;
+    }
+    std::vector<std::unique_ptr<CommandQueue>> sessions;
+    for (LoggedIn& session : connected.sessions) {
+        sessions.push_back(std::make_unique<IoSession>(*this, std::move(session), facts.queue_size));
+    }
+    use(std::move(sessions));
+}
+
+std::string IoPath::status_text(std::uint32_t status) const {
+    return iscsi::status_text(unpack(status));
+}
+
+} // namespace mpath::iscsi
