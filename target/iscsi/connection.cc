@@ -166,7 +166,7 @@ std::size_t Connection::take_header(std::span<const std::byte> bytes, Nanosecond
     }
     std::memcpy(&header_, bytes.data(), sizeof(header_));
     const std::size_t length = sizeof(header_) + std::size_t{4} * header_.ahs_length;
-    const std::size_t whole = length + (writer_.terms().header_digest ? iscsi::kDigestSize : 0);
+    const std::size_t whole = length + (writer_.terms().header_digest ? sizeof(Le32) : 0);
     if (bytes.size() < whole) {
         return 0;
     }

@@ -117,10 +117,9 @@ LoginStatus Login::answer_text(const iscsi::LoginRequest& request, std::string& 
         status = negotiate(*keys, reply);
     }
     const bool wants_on = (request.flags & login_flag::kTransit) != 0;
-    const bool says_nothing =
-        stage_ == LoginStage::security && reply.empty() && needs_chap() && !chap_.passed();
-    return status == login_status::kSuccess && wants_on && says_nothing ? login_status::kAuthenticationFailure
-                                                                        : status;
+    const bool unproven = stage_ == LoginStage::security && needs_chap() && !proves_;
+    return status == login_status::kSuccess && wants_on && unproven ? login_status::kAuthenticationFailure
+                                                                    : status;
 }
 
 LoginStatus Login::check_names(const KeyValues& keys, std::string& reply) {
@@ -155,6 +154,7 @@ LoginStatus Login::authenticate(const KeyValues& keys, std::string& reply) {
             return login_status::kAuthenticationFailure;
         }
         append_key(reply, "AuthMethod", method);
+        proves_ = true;
     }
     return !needs_chap() || chap_.answer(keys, reply) ? login_status::kSuccess
                                                       : login_status::kAuthenticationFailure;

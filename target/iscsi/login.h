@@ -55,6 +55,7 @@ private:
     bool named_ = false;
     std::string initiator_;
     bool discovery_ = false;
+    bool proves_ = false; ///< a way to do so has been agreed on
     std::shared_ptr<Session> session_;
 };
 

@@ -24,7 +24,7 @@ std::uint32_t nsid_of(const iscsi::Lun& lun) {
     if (!single_level || method > kFlat || (method == kPeripheral && lun[0] != 0)) {
         return 0;
     }
-    return (std::uint32_t{lun[0]} & 0x3f) << 8 | (lun[1] + 1U);
+    return ((std::uint32_t{lun[0]} & 0x3f) << 8 | lun[1]) + 1;
 }
 
 iscsi::Lun lun_of(std::uint32_t nsid) {

@@ -89,6 +89,7 @@ std::uint16_t TaskSet::take_slot(const iscsi::ScsiCommand& request) {
     task.request = request;
     task.immediate = (request.opcode & iscsi::kImmediate) != 0;
     window_left_ -= task.immediate ? 0 : 1;
+    update_window();
     task.wanted = task.asked = task.received = task.open_r2ts = task.r2t_sn = task.unsolicited_sn = 0;
     task.unsolicited = (request.flags & iscsi::kFinal) == 0;
     task.held = false;
@@ -121,13 +122,9 @@ void TaskSet::plan(Task& task) {
     task.plan = plan_of(task);
     const std::uint8_t flags = task.request.flags & (command_flag::kRead | command_flag::kWrite);
     const bool writes = flags == command_flag::kWrite;
-    if (task.plan.outcome.good() && task.request.expected_length != 0) {
-        // Data can't go the other way, nor both ways.
-        const bool needs_write = task.plan.from_initiator != 0;
-        const bool needs_read = task.plan.act == Act::read && task.plan.length != 0;
-        if ((needs_write && !writes) || (needs_read && flags != command_flag::kRead)) {
-            task.plan = {.outcome = outcome::kInvalidField};
-        }
+    const bool needs_data = task.plan.outcome.good() && task.plan.from_initiator != 0;
+    if (needs_data && !writes && task.request.expected_length != 0) {
+        task.plan = {.outcome = outcome::kInvalidField}; // nothing was written, and nobody should think so
     }
     if (!listener_.faults.empty() && task.plan.outcome.good()) {
         afflict(task);

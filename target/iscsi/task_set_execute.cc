@@ -70,6 +70,9 @@ Reply TaskSet::reply_to(const Task& task, const Built& built) const {
     Reply reply{
         .tag = task.request.task_tag, .outcome = built.outcome, .expected = task.request.expected_length};
     reply.data_pdus = task.r2t_sn;
+    if (!reads && (plan.act == Act::read || plan.act == Act::control)) {
+        reply.expected = 0; // what was to go the other way
+    }
     if (!built.outcome.good()) {
         return reply;
     }
