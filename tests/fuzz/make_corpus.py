@@ -262,9 +262,62 @@ def send_targets():
     yield "binary", iscsi_text((b"CHAP_C", b"0x0102"), (b"CHAP_R", b"0bYWJj"), (b"CHAP_I", b"0xff"))
 
 
+def iscsi_target_stream():
+    LOGGED_IN, DISCOVERY, CHAP = 2, 4, 8
+
+    def seed(options, *pdus, cuts=1):
+        return bytes([options, cuts]) + b"".join(pdus)
+
+    def bhs(opcode, flags, lun, tag, fields, data=b""):
+        head = struct.pack(">BBHI8sI", opcode, flags, 0, len(data), lun, tag) + fields.ljust(28, b"\0")
+        return head + data + b"\0" * (-len(data) % 4)
+
+    def login(flags, *pairs):
+        text = b"".join(f"{key}={value}".encode() + b"\0" for key, value in pairs)
+        return bhs(0x43, flags, b"\x80\1\2\3\0\1\0\0", 1, b"", text)
+
+    def command(tag, number, flags, expected, cdb, data=b"", lun=bytes(8)):
+        return bhs(0x01, flags, lun, tag, struct.pack(">III", expected, number, 1) + cdb.ljust(16, b"\0"), data)
+
+    def data_out(tag, target_tag, number, offset, data, final=True):
+        return bhs(0x05, 0x80 if final else 0, bytes(8), tag,
+                   struct.pack(">IIIIII", target_tag, 0, 1, 0, number, offset), data)
+
+    def blocks(opcode, lba, count, flags=0):
+        return struct.pack(">BBQI", opcode, flags, lba, count)
+
+    names = ("InitiatorName", "iqn.2025-01.io.test:fuzz"), ("TargetName", "iqn.2025-01.io.fio-mpath:target")
+    none = 0xffffffff
+    yield "login", seed(0, login(0x87, *names, ("HeaderDigest", "None"), ("MaxBurstLength", "65536")))
+    yield "login-stages", seed(0, login(0x81, *names, ("AuthMethod", "None")), login(0x04, ("InitialR2T", "Yes")), login(0x87))
+    yield "login-chap", seed(CHAP, login(0x81, *names, ("AuthMethod", "CHAP,None")), login(0x00, ("CHAP_A", "5,7")),
+                             login(0x81, ("CHAP_N", "user"), ("CHAP_R", "0x" + "00" * 16), ("CHAP_I", "1"), ("CHAP_C", "0b" + "AAAA" * 4)))
+    yield "login-digests", seed(0, login(0x87, *names, ("HeaderDigest", "CRC32C"), ("DataDigest", "CRC32C")), command(1, 0, 0x80, 0, b"\0"))
+    yield "send-targets", seed(LOGGED_IN | DISCOVERY, bhs(0x04, 0x80, bytes(8), 2, struct.pack(">III", none, 0, 1), b"SendTargets=All\0"))
+    yield "inquiry", seed(LOGGED_IN, command(1, 0, 0xc0, 255, bytes([0x12, 1, 0x83, 0, 255])),
+                          command(2, 1, 0xc0, 32, b"\x9e\x10" + bytes(8) + b"\0\0\0\x20"),
+                          command(3, 2, 0xc0, 255, bytes([0xa3, 0x2a, 0, 0, 0, 0, 0, 0, 0, 255])),
+                          command(4, 3, 0xc0, 255, bytes([0x1a, 0, 0x3f, 0, 255])),
+                          command(5, 4, 0xc0, 512, bytes([0xa3, 0x0c, 0x80, 0, 0, 0, 0, 0, 2])))
+    yield "read", seed(LOGGED_IN, command(1, 0, 0xc0, 65536, blocks(0x88, 3, 16)), command(2, 1, 0xc0, 100, blocks(0x88, 255, 1)))
+    yield "write-immediate", seed(LOGGED_IN, command(1, 0, 0xa0, 4096, blocks(0x8a, 1, 1), b"i" * 4096))
+    yield "write-unsolicited", seed(LOGGED_IN, command(1, 0, 0x20, 4096, blocks(0x8a, 1, 1), b"i" * 100),
+                                    data_out(1, none, 0, 100, b"u" * 3996))
+    yield "write-r2t", seed(LOGGED_IN, command(1, 0, 0xa0, 8192, blocks(0x8a, 1, 2)), data_out(1, 0, 0, 0, b"a" * 4096),
+                            data_out(1, 1, 0, 4096, b"b" * 4096))
+    yield "unmap", seed(LOGGED_IN, command(1, 0, 0xa0, 24, bytes([0x42, 0, 0, 0, 0, 0, 0, 0, 24]),
+                                           struct.pack(">HHIQII", 22, 16, 0, 3, 5, 0)),
+                        command(2, 1, 0x80, 0, blocks(0x93, 0, 4, 1)), command(3, 2, 0x80, 0, blocks(0x91, 0, 0)))
+    yield "abort", seed(LOGGED_IN, command(1, 0, 0xa0, 8192, blocks(0x8a, 1, 2)),
+                        bhs(0x42, 0x81, bytes(8), 2, struct.pack(">IIII", 1, 1, 1, 0)), data_out(1, 0, 0, 0, b"a" * 4096),
+                        bhs(0x42, 0x85, bytes(8), 3, struct.pack(">IIII", none, 1, 1, 0)))
+    yield "nop-logout", seed(LOGGED_IN, bhs(0x40, 0x80, bytes(8), 9, struct.pack(">III", none, 0, 1), b"ping"),
+                             bhs(0x46, 0x80, bytes(8), 10, struct.pack(">III", 0, 0, 1)))
+
+
 def main():
-    for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, iscsi_login, send_targets,
-                  target_stream):
+    for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, iscsi_login,
+                  iscsi_target_stream, send_targets, target_stream):
         folder = CORPUS / seeds.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():
