@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fio-mpath target: the embedded NVMe/TCP target.
+// fio-mpath target: the embedded NVMe/TCP and iSCSI target.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -30,6 +30,8 @@ Examples:
   two paths, the second one slower and not preferred:
     fio-mpath target --listen 127.0.0.1:4420,name=a \
                      --listen 127.0.0.1:4421,name=b,ana=non-optimized,delay=200us
+  the same over iSCSI, the second portal in standby:
+    fio-mpath target --iscsi 127.0.0.1:3260,name=a --iscsi 127.0.0.1:3261,name=b,ana=standby
   as fast as it goes, storing nothing:
     fio-mpath target --listen 127.0.0.1:4420 --null --size 1T --poll
   everything that a controller may choose, at random:
@@ -38,8 +40,8 @@ Examples:
     echo 'at 2s for 3s on a down' > lost.script
     fio-mpath target --listen 127.0.0.1:4420,name=a --listen 127.0.0.1:4421,name=b --script lost.script
 
-It says where it takes statements of `fio-mpath target-ctl`, where it listens, a paths= line for each namespace, and `ready`; at its end, what each listener served.
-All listeners show the same namespaces. Associations that are silent for longer than their keep-alive timeout
+It says where it takes statements of `fio-mpath target-ctl`, where it listens, a paths= line for each namespace and protocol, and `ready`; at its end, what each listener served.
+All listeners show the same namespaces; LUN n is the one with NSID n + 1. Associations that are silent for longer than their keep-alive timeout
 (rounded up to 100 ms, counted from the last Keep Alive received) are dropped.
 
 Scripts have one statement a line, # begins a comment. docs/target.md explains them; in short
@@ -48,7 +50,7 @@ Scripts have one statement a line, # begins a comment. docs/target.md explains t
   after N|every N commands|reads|writes [times N] [for TIME] on WHERE ACTION [or ACTION ...]
 
 TIME is 500ms, or anything between 1s..3s, from the first I/O command on. WHERE is NAME, NAME+NAME, all or any
-[of NAME+NAME], then, where that makes sense, group N, controller N, queue N, command KIND[/N].
+[of NAME+NAME], then, where that makes sense, group N, controller N, session N, queue N, command KIND[/N].
 
 Actions, some of them with further words: dnr, crd N, count N (commands):
 )";
@@ -173,9 +175,9 @@ int serve(const TargetWords& words) {
 
 Command add_target(CLI::App& parent) {
     auto words = std::make_shared<TargetWords>();
-    CLI::App* app =
-        parent.add_subcommand("target", "An NVMe/TCP target in memory with several paths, for trying "
-                                        "out, dry runs and tests");
+    CLI::App* app = parent.add_subcommand(
+        "target", "An NVMe/TCP and iSCSI target in memory with several paths, for trying "
+                  "out, dry runs and tests");
     app->footer(kTargetFooter + target::describe_actions() + "\nWhat --break and `lie` can do wrong:\n" +
                 target::describe_misdeeds() + "\nWhat `lie` can have the ANA log say:\n" +
                 target::describe_ana_lies());

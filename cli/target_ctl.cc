@@ -158,7 +158,9 @@ Command add_target_ctl(CLI::App& parent) {
     app->footer(kTargetCtlFooter + target::describe_actions() +
                 "\nNames of a STATUS, which may also be 302h or "
                 "3/02: " +
-                target::status_names() + "\n");
+                target::status_names() + "\nOf iSCSI, also 28h: " + target::scsi_status_names() +
+                "; or sense KEY/ASC/ASCQ, such as sense 3/11/00. Of its logins, also 0301h: " +
+                target::login_status_names() + "\n");
     app->add_option("--control", words->control,
                     "the target's socket (default: that of the only target this user runs)");
     app->add_option("-f,--file", words->file, "read the statements from this file, - for standard input");
