@@ -10,6 +10,8 @@ Disposition disposition(ErrorClass error, const RetryRules& rules) noexcept {
     switch (error) {
     case ErrorClass::path_error_dnr:
         return rules.dnr_fails_over ? Disposition::requeue : Disposition::finish;
+    case ErrorClass::state_changed:
+    case ErrorClass::unit_attention:
     case ErrorClass::transport_error:
     case ErrorClass::busy:
         return Disposition::retry;

@@ -23,7 +23,8 @@ struct RetryRules {
     std::uint16_t max_pauses = 16;
 };
 
-/// The kernel's nvme_decide_disposition(), but for transport errors and `dnr_fails_over`.
+/// The kernel's nvme_decide_disposition(), but for transport errors and `dnr_fails_over`; unit attentions,
+/// which are told once, as SCSI's scsi_check_sense() has it.
 [[nodiscard]] Disposition disposition(ErrorClass error, const RetryRules& rules) noexcept;
 
 /// Whether the error says that the path, or its connection, is what failed.

@@ -58,6 +58,10 @@ std::string_view reason(ErrorClass error) {
         return "the path's group is changing its state";
     case ErrorClass::path_error_dnr:
         return "the target reported an error of the path and forbade a retry";
+    case ErrorClass::state_changed:
+        return "the state of the path's group changed, again and again";
+    case ErrorClass::unit_attention:
+        return "the target had news of the device, again and again";
     case ErrorClass::transport_error:
         return "the transfer was damaged";
     case ErrorClass::busy:
@@ -90,6 +94,8 @@ int errno_of(ErrorClass error) noexcept {
         return ENOLINK;
     case ErrorClass::busy:
         return EBUSY;
+    case ErrorClass::state_changed:
+    case ErrorClass::unit_attention:
     case ErrorClass::transport_error: // fio's continue_on_error goes on after it: the path is fine
     case ErrorClass::io_error:
     case ErrorClass::no_path:

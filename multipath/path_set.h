@@ -42,7 +42,8 @@ public:
     virtual void on_hold_end(Request& request, Nanoseconds now) noexcept = 0;
     /// A write goes out while its attempt on `path` may still be executed.
     virtual void on_exposed(std::uint16_t path) noexcept = 0;
-    /// An I/O's status said that the path's group is in another state; the path is in it from now on.
+    /// An I/O's status said that the path's group is in another state; the path is in it from now on, unless
+    /// the status does not say which it is (ErrorClass::state_changed).
     virtual void on_state_refused(std::uint16_t path) noexcept = 0;
 };
 

@@ -23,6 +23,9 @@ void PathSet::settle(Request& request, RequestList& finished) noexcept {
     if (attempted && is_path_related(request.error_class)) {
         policy_->path_failed(entries_[request.path].position);
         take_state_from(request);
+    } else if (attempted && request.error_class == ErrorClass::state_changed &&
+               entries_[request.path].reports_state) {
+        listener_.on_state_refused(request.path); // what it is now, this status does not say
     }
     if (!attempted || !goes_on(request)) {
         if (request.error == 0) {

@@ -17,6 +17,10 @@ std::string_view to_string(ErrorClass error) {
         return "ana_transition";
     case ErrorClass::path_error_dnr:
         return "path_error_dnr";
+    case ErrorClass::state_changed:
+        return "state_changed";
+    case ErrorClass::unit_attention:
+        return "unit_attention";
     case ErrorClass::transport_error:
         return "transport_error";
     case ErrorClass::busy:

@@ -25,6 +25,8 @@ TEST(Failure, maps_every_class_to_an_errno_and_says_whether_another_path_may_hel
         {ErrorClass::ana_inaccessible, ENOLINK, true},
         {ErrorClass::ana_transition, ENOLINK, true},
         {ErrorClass::path_error_dnr, ENOLINK, false},
+        {ErrorClass::state_changed, EIO, false},
+        {ErrorClass::unit_attention, EIO, false},
         {ErrorClass::transport_error, EIO, false},
         {ErrorClass::busy, EBUSY, false},
         {ErrorClass::aborted, ENOLINK, true},

@@ -35,6 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Table, DispositionTest,
                                          Rule{ErrorClass::ana_inaccessible, kRequeue, kRequeue},
                                          Rule{ErrorClass::ana_transition, kRequeue, kRequeue},
                                          Rule{ErrorClass::path_error_dnr, kFinish, kRequeue},
+                                         Rule{ErrorClass::state_changed, kRetry, kRetry},
+                                         Rule{ErrorClass::unit_attention, kRetry, kRetry},
                                          Rule{ErrorClass::transport_error, kRetry, kRetry},
                                          Rule{ErrorClass::busy, kRetry, kRetry},
                                          Rule{ErrorClass::aborted, kRequeue, kRequeue},
@@ -100,6 +102,34 @@ TEST_F(RetryTest, a_refusal_for_the_state_changes_it_and_asks_for_the_truth) {
         finished = {};
         request.trouble = {};
     }
+}
+
+TEST_F(RetryTest, a_state_that_changed_is_asked_for_and_stays_until_it_is_known) {
+    set.set_reports_state(0, true);
+    submit();
+    end(ErrorClass::state_changed);
+    EXPECT_EQ(paths[0].state(), PathState::optimized);
+    EXPECT_EQ(heard.take(), "refused:0 failed:0 again:0");
+    paths[0].become('I');
+    end(ErrorClass::state_changed);
+    EXPECT_EQ(heard.take(), "refused:0 failed:0 again:1") << "it is known by now";
+}
+
+TEST_F(RetryTest, nobody_asks_a_device_without_states_for_its_state) {
+    submit();
+    end(ErrorClass::state_changed);
+    EXPECT_EQ(heard.take(), "failed:0 again:0");
+}
+
+TEST_F(RetryTest, news_of_the_device_costs_an_attempt_on_the_same_path) {
+    set.set_reports_state(0, true);
+    submit();
+    end(ErrorClass::unit_attention);
+    EXPECT_EQ(heard.take(), "failed:0 again:0");
+    EXPECT_EQ(request.trouble.retries, 1);
+    end(ErrorClass::none);
+    EXPECT_TRUE(ended());
+    EXPECT_EQ(attempts(1), 0U);
 }
 
 TEST_F(RetryTest, S2335_a_state_from_a_target_without_states_leaves_the_path_usable_and_ends_in_an_error) {
