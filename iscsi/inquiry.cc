@@ -50,14 +50,10 @@ struct Named {
     std::string value;
 };
 
-/// One that says nothing, which many devices may have alike: of no use as a name.
-bool is_blank(std::span<const std::byte> value) {
-    return std::all_of(value.begin(), value.end(),
-                       [](std::byte byte) { return byte == std::byte{0} || byte == std::byte{' '}; });
-}
-
 Named name_of(std::uint8_t type, std::span<const std::byte> value) {
-    if (is_blank(value)) {
+    // One that says nothing may be that of many devices.
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (std::all_of(value.begin(), value.end(), is_zero)) {
         return {};
     }
     switch (type) {
@@ -72,12 +68,14 @@ Named name_of(std::uint8_t type, std::span<const std::byte> value) {
     case designator_type::kEui64:
         return {value.size() == 8 || value.size() == 12 || value.size() == 16 ? 4U : 0U,
                 "eui." + hex_of(value)};
-    case designator_type::kT10: // a vendor's name of 8 characters, and what it calls the unit
-        return is_blank(value.subspan(std::min(kVendorSize, value.size())))
-                   ? Named{}
-                   : Named{2, "t10." + text_of(value)};
-    case designator_type::kScsiName:
-        return {1, text_of(value)};
+    case designator_type::kT10: { // the vendor's name, and what the vendor calls the unit
+        const bool names_unit = !text_of(value.subspan(std::min(kVendorSize, value.size()))).empty();
+        return {names_unit ? 2U : 0U, "t10." + text_of(value)};
+    }
+    case designator_type::kScsiName: {
+        std::string name = text_of(value);
+        return {name.empty() ? 0U : 1U, std::move(name)};
+    }
     default:
         return {};
     }

@@ -183,6 +183,7 @@ Attention attention_of(const Sense& sense) noexcept {
     case code(0x04, 0x0a):
     case code(0x04, 0x0b):
     case code(0x04, 0x0c):
+    case code(0x04, 0x12):
         attention.state = true;
         break;
     case code(0x2a, 0x09):

@@ -315,9 +315,77 @@ def iscsi_target_stream():
                              bhs(0x46, 0x80, bytes(8), 10, struct.pack(">III", 0, 0, 1)))
 
 
+def sense():
+    def fixed(code, key, asc, ascq, more=10):
+        return bytes([2, code, 0, key, 0, 0, 0, 0, more, 0, 0, 0, 0, asc, ascq, 0, 0, 0, 0])
+
+    yield "good", b"\0"
+    yield "busy", b"\x08"
+    yield "standby", fixed(0x70, 2, 0x04, 0x0b)
+    yield "state-changed", fixed(0x70, 6, 0x2a, 0x06)
+    yield "recovered", fixed(0x70, 1, 0x17, 0x01)
+    yield "recovered-deferred", fixed(0x71, 1, 0x17, 0x01)
+    yield "short", fixed(0x70, 5, 0x25, 0x00, 4)
+    yield "descriptors", bytes([2, 0x72, 6, 0x29, 0, 0, 0, 0, 12, 0, 10]) + bytes(10)
+    yield "descriptors-deferred", bytes([2, 0x73, 3, 0x0c, 0, 0, 0, 0, 0])
+
+
+def port_groups():
+    def answer(*groups, header=b"", extended=0):
+        body = header + b"".join(groups)
+        return bytes([extended]) + struct.pack(">I", len(body)) + body
+
+    def group(state, number, *ports):
+        return struct.pack(">BBHBBBB", state, 0xff, number, 0, 0, 0, len(ports)) + b"".join(
+            struct.pack(">HH", 0, port) for port in ports)
+
+    both = group(0x80, 1, 1, 2), group(0x02, 2, 3)
+    yield "plain", answer(*both)
+    yield "extended", answer(*both, header=b"\x10\x3c\0\0", extended=1)
+    yield "not-extended", answer(*both, extended=1)
+    yield "no-port", answer(group(0x0f, 1), group(0x0e, 2), group(0x04, 3))
+    yield "cut", answer(*both)[:-3]
+    yield "shorter-than-its-header", b"\1\0\0\0\2\x10\x3c\0\0"
+
+
+def vpd():
+    INQUIRY, PAGES, SERIAL, IDENTIFICATION, LIMITS, LUNS = range(6)
+
+    def page(number, body):
+        return struct.pack(">BBH", 0, number, len(body)) + body
+
+    def designator(kind, value, association=0):
+        return struct.pack("BBBB", 1, association << 4 | kind, 0, len(value)) + value
+
+    def limits(last=0x3ffff, block=4096, flags=0, thin=0x8000, unmap=0xc0):
+        capacity = struct.pack(">QIBBH", last, block, flags, 0, thin).ljust(32, b"\0")
+        block_limits = struct.pack(">BBHIIIIIIIQ", 1, 0, 8, 512, 0, 0, 1024, 1, 8, 0, 256).ljust(60, b"\0")
+        caching = bytes([0x17, 0, 0x90, 0, 8, 0x12, 4])
+        return bytes([LIMITS]) + capacity + page(0xb0, block_limits) + page(0xb2, bytes([0, unmap, 2, 0])) + caching
+
+    names = (designator(3, b"\x60\x01\x40\x5a" + bytes(range(12))), designator(3, b"\x50\x01\x40\x5a" + bytes(4)),
+             designator(2, b"\0\x25\x38" + bytes(5)), designator(3, b"\x30" + bytes(6) + b"\1"),
+             designator(1, b"IET     00010001"), designator(8, b"iqn.2003-01.org:d,L,0x1\0"),
+             designator(4, b"\0\0\0\1", 1), designator(5, b"\0\0\0\2", 1))
+    yield "disk", bytes([INQUIRY]) + bytes([0, 0, 6, 2, 31, 0x30, 0, 2]) + b"FIO     disk            1.0 "
+    yield "no-disk", bytes([INQUIRY]) + bytes([0x0c, 0, 6, 2, 31, 0, 0, 0]) + bytes(28)
+    yield "pages", bytes([PAGES]) + page(0, b"\0\x80\x83\xb0\xb2")
+    yield "serial", bytes([SERIAL]) + page(0x80, b"  0001 ")
+    yield "identification", bytes([IDENTIFICATION]) + page(0x83, b"".join(names))
+    yield "identification-cut", bytes([IDENTIFICATION]) + page(0x83, b"".join(names))[:-2]
+    yield "identification-blank", bytes([IDENTIFICATION]) + page(0x83, designator(1, b"IET".ljust(16)) + designator(2, bytes(8)))
+    yield "limits", limits()
+    yield "limits-write-same", limits(unmap=0x40)
+    yield "limits-protected", limits(flags=1)
+    yield "limits-odd-block", limits(block=520)
+    yield "limits-too-large", limits(last=2**64 - 1)
+    yield "luns", bytes([LUNS]) + struct.pack(">II", 32, 0) + b"".join(
+        bytes(lun).ljust(8, b"\0") for lun in ([0, 7], [0x41, 0], [0xc1, 1], [0, 1, 0, 2]))
+
+
 def main():
     for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, iscsi_login,
-                  iscsi_target_stream, send_targets, target_stream):
+                  iscsi_target_stream, port_groups, send_targets, sense, target_stream, vpd):
         folder = CORPUS / seeds.__name__
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():

@@ -142,6 +142,7 @@ TEST(Identification, is_none_without_a_name_that_only_one_unit_has) {
         of_unit(designator_type::kT10, text("IET             ")), // a vendor, no unit
         of_unit(designator_type::kT10, text("IET")),
         of_unit(designator_type::kScsiName, text("   ")),
+        of_unit(designator_type::kScsiName, hex("01 02 ff")), // nothing that can be printed
         of_unit(designator_type::kVendor, text("disk 7")),
         of_unit(designator_type::kMd5, Bytes(16, std::byte{7})),
         of_unit(0xf, text("reserved")),

@@ -129,6 +129,7 @@ TEST(Attention, says_what_to_look_at_again) {
         {checked(0x2, 0x04, 0x0a), true, false, false},
         {checked(0x2, 0x04, 0x0b), true, false, false},
         {checked(0x2, 0x04, 0x0c), true, false, false},
+        {checked(0x2, 0x04, 0x12), true, false, false},
         {checked(0x6, 0x2a, 0x09), false, true, false},
         {checked(0x6, 0x3f, 0x03), false, false, true},
         {checked(0x6, 0x3f, 0x0e), false, false, true},
