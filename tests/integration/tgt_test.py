@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""An iSCSI target that is none of ours, Debian's tgt: who gets in, and what is agreed on."""
+import json
+import os
+import unittest
+
+import lab
+import tgt
+
+OURS = "our secret of 16 bytes"
+ITS = "its secret of 16 bytes"
+
+
+@unittest.skipUnless(tgt.available(), "tgt is not installed")
+class Tgt(lab.Case):
+    def setUp(self):
+        super().setUp()
+        self.tgt = tgt.start(self)
+        self.tgt.add_disk()
+
+    def discover(self, *options, portal=0):
+        return self.finish(self.start([str(lab.COMMAND), "discover", f"iscsi://{self.tgt.portals[portal]}", *options]))
+
+    def luns(self, *options):
+        """What the target shows us once we have logged in to it: 0 is its controller."""
+        run = self.discover("--json", *options)
+        self.assertEqual(0, run.returncode, str(run))
+        (found,) = json.loads(run.stdout)["targets"]
+        return found["luns"]
+
+    def refusal(self, *options):
+        """Why we could not log in to the target, though the portal told of it."""
+        run = self.discover(*options)
+        self.assertEqual(0, run.returncode, str(run))
+        self.assertIn("LUNs not known: ", run.stdout, str(run))
+        return run.stdout.partition("LUNs not known: ")[2].splitlines()[0]
+
+    def secrets(self, *lines):
+        path = self.folder / "secrets"
+        path.write_text("".join(line + "\n" for line in lines))
+        os.chmod(path, 0o600)
+        return "--chap-user=me", f"--chap-secret-file={path}"
+
+    def test_names_the_portal_that_was_asked(self):
+        self.tgt.let_in()
+        for portal, address in enumerate(self.tgt.portals):
+            run = self.discover("--json", portal=portal)
+            self.assertEqual((0, ""), (run.returncode, run.stderr), str(run))
+            (found,) = json.loads(run.stdout)["targets"]
+            self.assertEqual(self.tgt.target, found["target"])
+            self.assertEqual([{"portal": address, "portal_group": 1}], found["portals"])
+            self.assertEqual(f"iscsi://{address}/{self.tgt.target}/1", found["paths"]["1"])
+
+    def test_tells_nothing_to_whom_it_does_not_let_in(self):
+        run = self.discover()
+        self.assertEqual(0, run.returncode, str(run))
+        self.assertIn("no target is offered to this host", run.stdout)
+
+    def test_leaves_no_session_behind(self):
+        self.tgt.let_in()
+        self.assertEqual([0, 1], self.luns())
+        lab.wait_until(lambda: self.tgt.sessions() == 0, "all sessions are gone")
+
+    def test_wants_proof_of_who_we_are(self):
+        self.tgt.let_in()
+        self.tgt.add_account("me", OURS)
+        self.assertIn("it wants proof, give it chap_user and chap_secret_file", self.refusal())
+        self.assertIn("check chap_user and chap_secret_file", self.refusal(*self.secrets(ITS)))
+        self.assertEqual([0, 1], self.luns(*self.secrets(OURS)))
+
+    def test_proves_who_it_is(self):
+        self.tgt.let_in()
+        self.tgt.add_account("me", OURS)
+        self.assertIn("that the target has a secret for us, too", self.refusal(*self.secrets(OURS, ITS)))
+        self.tgt.add_account("it", ITS, outgoing=True)
+        self.assertEqual([0, 1], self.luns(*self.secrets(OURS, ITS)))
+        self.assertIn("the target did not prove who it is", self.refusal(*self.secrets(OURS, "another secret")))
+
+    def test_no_secret_is_ever_shown(self):
+        self.tgt.let_in()
+        self.tgt.add_account("me", OURS)
+        run = self.discover(*self.secrets(ITS, OURS))
+        self.assertNotIn("secret of 16 bytes", run.stdout + run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
