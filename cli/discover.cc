@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// fio-mpath discover: which subsystems a discovery service knows, and which paths lead to their namespaces.
+// fio-mpath discover: which subsystems or targets a service knows, and which paths lead to what they have.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -9,8 +9,10 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/discover_portal.h"
 #include "cli/discovery_report.h"
 #include "cli/host_options.h"
+#include "iscsi/wire/pdu.h"
 #include "net/address.h"
 #include "net/async.h"
 #include "net/uri_text.h"
@@ -35,9 +37,11 @@ constexpr const char* kDiscoverFooter = R"(
 Examples:
   fio-mpath discover 192.0.2.1
   fio-mpath discover --json array.example.org:8009
+  fio-mpath discover iscsi://192.0.2.1
 
+iscsi://HOST[:PORT], or port 3260, asks an iSCSI portal by SendTargets; everything else an NVMe discovery service.
 Without PORT, 8009 is asked, and 4420 when nothing answers there. Services that it refers to are asked as well,
-each once. Last come paths= lines, one for each namespace, ready for a job file or for `fio-mpath paths`.
+each once. Last come paths= lines, one for each namespace or LUN, ready for a job file or for `fio-mpath paths`.
 Exit status: 0 when the service answered, 1 when it did not; a dead referral is only told of.)";
 
 /// The namespaces of a subsystem, from its first port that answers.
@@ -64,19 +68,31 @@ Result<std::vector<std::uint32_t>> ask_subsystem(net::Reactor& reactor, const Fo
 }
 
 int run(const DiscoverWords& words) {
-    const auto service = net::parse_host_port(words.service, nvme::kDefaultPort);
+    constexpr std::string_view kIscsi = "iscsi://";
+    std::string_view place = words.service;
+    const bool is_iscsi = place.starts_with(kIscsi);
+    if (is_iscsi) {
+        place.remove_prefix(kIscsi.size());
+    }
+    const auto service = net::parse_host_port(place, is_iscsi ? iscsi::kDefaultPort : nvme::kDefaultPort);
     if (!service) {
         return complain(service.error().text);
     }
-    const auto host = words.host.identity();
-    if (!host) {
-        return complain(host.error().text);
+    auto connect = words.host.options();
+    if (!connect) {
+        return complain(connect.error().text);
     }
-    nvme::BriefOptions options;
-    options.host = *host;
-    options.socket.source = words.host_traddr;
-    options.socket.interface = words.host_iface;
-    options.timeout = static_cast<Nanoseconds>(words.timeout * static_cast<double>(kSecond));
+    net::SocketOptions socket;
+    socket.source = words.host_traddr;
+    socket.interface = words.host_iface;
+    const auto timeout = static_cast<Nanoseconds>(words.timeout * static_cast<double>(kSecond));
+    if (is_iscsi || service->port == iscsi::kDefaultPort) {
+        connect->iscsi.socket = socket;
+        connect->iscsi.connect_timeout = timeout;
+        return discover_portal(service->host, service->port == 0 ? iscsi::kDefaultPort : service->port,
+                               connect->iscsi, words.json);
+    }
+    const nvme::BriefOptions options{connect->nvme.host, socket, timeout};
 
     const SystemClock clock;
     const auto reactor = net::make_reactor(clock, 16);
@@ -111,10 +127,12 @@ int run(const DiscoverWords& words) {
 
 Command add_discover(CLI::App& parent) {
     auto words = std::make_shared<DiscoverWords>();
-    CLI::App* app = parent.add_subcommand("discover", "Which paths there are, from a discovery service");
+    CLI::App* app = parent.add_subcommand(
+        "discover", "Which paths there are, from a discovery service or an iSCSI portal");
     app->footer(kDiscoverFooter);
-    app->add_option("HOST", words->service,
-                    "HOST[:PORT] to ask: a name or an address; IPv6 with a port in brackets")
+    app->add_option(
+           "HOST", words->service,
+           "HOST[:PORT] or iscsi://HOST[:PORT] to ask: a name or an address; IPv6 with a port in brackets")
         ->required()
         ->type_name("");
     words->host.add_to(*app);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// --hostnqn and --hostid, for every subcommand that connects to a target.
+// Who this host is to a target, for every subcommand that connects to one.
 #pragma once
 
 #include <string>
 
 #include <CLI/CLI.hpp>
 
-#include "nvme/host.h"
+#include "job/connect_options.h"
 
 namespace mpath::cli {
 
+/// Empty: not given.
 struct HostWords {
-    std::string nqn; ///< empty: not given
-    std::string id;  ///< empty: not given
+    std::string nqn;
+    std::string id;
+    std::string initiator;
+    std::string chap_user;
+    std::string chap_secret_file;
 
     /// `this` must stay as long as `app` parses.
     void add_to(CLI::App& app) {
@@ -20,10 +24,25 @@ struct HostWords {
             ->type_name("NQN");
         app.add_option("--hostid", id, "Identifier of this host (default: /etc/nvme/hostid, else as the NQN)")
             ->type_name("UUID");
+        app.add_option("--initiator", initiator,
+                       "iSCSI name of this host (default: /etc/iscsi/initiatorname.iscsi, else generated)")
+            ->type_name("NAME");
+        app.add_option("--chap-user", chap_user,
+                       "Whom iSCSI targets know the secret of (default: the user of the URI, else the "
+                       "initiator's name)")
+            ->type_name("USER");
+        app.add_option("--chap-secret-file", chap_secret_file,
+                       "Our CHAP secret, and in a second line the target's if it has to prove itself "
+                       "(default: no CHAP)")
+            ->type_name("FILE");
     }
 
-    [[nodiscard]] Result<nvme::HostIdentity> identity() const {
-        return nvme::host_identity(nqn.empty() ? nullptr : nqn.c_str(), id.empty() ? nullptr : id.c_str());
+    [[nodiscard]] Result<job::ConnectOptions> options() const {
+        const auto given = [](const std::string& word) {
+            return word.empty() ? std::nullopt : std::optional(word);
+        };
+        return job::connect_options(
+            {given(nqn), given(id), given(initiator), given(chap_user), given(chap_secret_file)});
     }
 };
 

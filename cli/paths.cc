@@ -45,15 +45,18 @@ Examples:
   for an hour, a line for each change:
     fio-mpath paths --watch --for 3600s nvme+tcp://192.0.2.1/nqn.2014-08.org.example:vol1/1
 
-A URI is nvme+tcp://HOST[:PORT]/NQN/NSID, as in the engine's option paths=. Nothing is written to the device.
+  fio-mpath paths iscsi://192.0.2.1/iqn.1992-08.com.example:vol1/0 iscsi://192.0.2.2/iqn.1992-08.com.example:vol1/0
+
+A URI is nvme+tcp://HOST[:PORT]/NQN/NSID or iscsi://[USER@]HOST[:PORT]/TARGET/LUN, as in the engine's option paths=.
+Nothing is written to the device.
 
 With --watch it stays connected and prints a line for each change, until Ctrl-C or for --for: time (UTC), path, and
   connected  found at the start, or again after it was lost
-  lost       the connection, or the controller
-  state      of the path's ANA group, before and after
+  lost       the connection, the controller or the session
+  state      of the path's group (ANA, ALUA), before and after
   refused    why it could not be connected; the same reason again and again is told once
   given_up   the target says that trying again is no use; the path is left alone from then on
-  namespace  resized, removed, exchanged or formatted
+  namespace  or LUN: resized, removed, exchanged or formatted
 
 Exit status: 0 when every path answered, or, with --watch, was connected at the end; 1 when one did not, or was not.)";
 
@@ -88,8 +91,8 @@ int watch(const PathsWords& words, job::ConnectOptions options) {
         }
         duration = *told;
     }
-    options.nvme.io_queues = 1;
-    options.nvme.keep_alive_ms = words.keep_alive * 1000;
+    options.nvme.io_queues = options.iscsi.io_queues = 1;
+    options.nvme.keep_alive_ms = options.iscsi.keep_alive_ms = words.keep_alive * 1000;
     job::LifeOptions life;
     life.reconnect_delay = from_seconds(words.reconnect_delay);
     life.ctrl_loss_tmo.reset();
@@ -97,17 +100,15 @@ int watch(const PathsWords& words, job::ConnectOptions options) {
 }
 
 int run(const PathsWords& words) {
-    const auto host = words.host.identity();
-    if (!host) {
-        return complain(host.error().text);
+    auto options = words.host.options();
+    if (!options) {
+        return complain(options.error().text);
     }
-    job::ConnectOptions options;
-    options.nvme.host = *host;
-    options.nvme.io_queues = kQueuesAsked;
-    options.nvme.queue_size = kEntriesAsked;
-    options.nvme.connect_timeout = from_seconds(words.timeout);
+    options->nvme.io_queues = kQueuesAsked;
+    options->nvme.queue_size = kEntriesAsked;
+    options->nvme.connect_timeout = options->iscsi.connect_timeout = from_seconds(words.timeout);
     if (words.watch) {
-        return watch(words, options);
+        return watch(words, *options);
     }
 
     const SystemClock clock;
@@ -117,7 +118,7 @@ int run(const PathsWords& words) {
     }
     std::vector<FoundPath> paths;
     for (const std::string& uri : words.uris) {
-        paths.push_back(look_at(**reactor, uri, options));
+        paths.push_back(look_at(**reactor, uri, *options));
     }
     if (words.json) {
         fmt::print("{}\n", path_json(paths).dump(2));

@@ -91,7 +91,7 @@ void Session::fault(std::string_view what) noexcept {
 /// The farewell goes out with a system call of its own, unless a batch is on its way: then it would land in
 /// the middle of it. The session is over either way.
 void Session::close(Error reason, net::Stream::Ending ending) noexcept {
-    if (ending == net::Stream::Ending::orderly && !closing() && !stream_.sending() &&
+    if (ending == net::Stream::Ending::orderly && !closing() && !stream_.sending() && !said_goodbye_ &&
         !parameters_.header_digest) {
         LogoutRequest pdu;
         pdu.task_tag = kLogout;

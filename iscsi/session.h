@@ -264,7 +264,8 @@ private:
     std::uint32_t waiting_answers_ = 0; ///< answered slots waiting for their batch
     std::uint32_t next_function_ = kFirstFunction;
     bool window_was_closed_ = false;
-    bool ping_waits_ = false; ///< the target's, to be answered
+    bool said_goodbye_ = false; ///< a Logout is on its way, or was
+    bool ping_waits_ = false;   ///< the target's, to be answered
     NopIn ping_;
     Receiving receiving_ = Receiving::pdu;
     Payload payload_;

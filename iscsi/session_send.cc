@@ -286,6 +286,7 @@ bool Session::log_out() noexcept {
     pdu.cmd_sn = numbers_.cmd_sn;
     pdu.exp_stat_sn = numbers_.exp_stat_sn;
     append_bhs(&pdu);
+    said_goodbye_ = true;
     return true;
 }
 

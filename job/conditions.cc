@@ -3,6 +3,7 @@
 
 #include <sys/utsname.h>
 
+#include "iscsi/session_facts.h"
 #include "nvme/controller_facts.h"
 
 namespace mpath::job {
@@ -55,6 +56,22 @@ void add(record::PathConditions& conditions, const nvme::ControllerFacts& facts)
     conditions.keep_alive_ms = facts.keep_alive_ms;
 }
 
+void add(record::PathConditions& conditions, const iscsi::SessionFacts& facts) {
+    const iscsi::SessionParameters& parameters = facts.parameters;
+    conditions.max_transfer = facts.limits.max_transfer;
+    conditions.portal_group = facts.portal_group;
+    conditions.first_burst = parameters.first_burst;
+    conditions.max_burst = parameters.max_burst;
+    conditions.max_send_data = parameters.max_send_data;
+    conditions.max_receive_data = parameters.max_receive_data;
+    conditions.immediate_data = parameters.immediate_data;
+    conditions.unsolicited_data = !parameters.initial_r2t;
+    conditions.header_digest = parameters.header_digest;
+    conditions.data_digest = parameters.data_digest;
+    conditions.max_r2t = parameters.max_outstanding_r2t;
+    conditions.keep_alive_ms = facts.keep_alive_ms;
+}
+
 } // namespace
 
 record::Conditions job_conditions(const FioJob& fio_job, const multipath::IoPolicy& policy,
@@ -85,7 +102,13 @@ record::PathConditions path_conditions(const PathSpec& path, const PathFacts* fa
     conditions.address = address_of(path.uri);
     conditions.transport = "tcp";
     conditions.protocol = protocol_of(path.uri);
-    conditions.subsystem = target_of(path.uri);
+    const bool is_nvme = std::holds_alternative<nvme::Uri>(path.uri);
+    if (is_nvme) {
+        conditions.subsystem = target_of(path.uri);
+    } else {
+        conditions.target = target_of(path.uri);
+        conditions.lun = std::get<iscsi::Uri>(path.uri).lun;
+    }
     if (facts == nullptr) {
         return conditions;
     }
@@ -106,7 +129,11 @@ record::PathConditions path_conditions(const PathSpec& path, const PathFacts* fa
     }
     conditions.io_queues = facts->io_queues;
     conditions.queue_size = facts->queue_size;
-    add(conditions, static_cast<const nvme::ControllerFacts&>(*facts));
+    if (is_nvme) {
+        add(conditions, static_cast<const nvme::ControllerFacts&>(*facts));
+    } else {
+        add(conditions, static_cast<const iscsi::SessionFacts&>(*facts));
+    }
     return conditions;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "iscsi/discovery.h"
 #include "job/ask_once.h"
 #include "net/address.h"
 #include "nvme/discovery.h"
@@ -13,7 +14,13 @@
 namespace mpath::job {
 namespace {
 
-using Answer = Result<nvme::Discovery>;
+/// What one service says of the target that was asked about.
+struct Ways {
+    std::vector<PathUri> uris;
+    std::vector<std::string> notes; ///< why there are not more
+};
+
+using Answer = Result<Ways>;
 
 std::vector<std::uint16_t> ports_to_ask(const nvme::Uri& uri) {
     if (uri.port == nvme::kDiscoveryPort) {
@@ -22,27 +29,72 @@ std::vector<std::uint16_t> ports_to_ask(const nvme::Uri& uri) {
     return {nvme::kDiscoveryPort, uri.port};
 }
 
-/// One service for all paths to one address.
-std::string key(const nvme::Uri& uri, const nvme::BriefOptions& options) {
-    return fmt::format("{} {} {} {} {}", uri.address(), options.host.nqn, options.host.id_text(),
-                       options.socket.source, options.socket.interface);
+net::Task<Answer> ask(net::Reactor& reactor, nvme::Uri uri, nvme::ControllerOptions options) {
+    nvme::BriefOptions brief{options.host, options.socket, options.connect_timeout};
+    const auto found = co_await nvme::discover(reactor, uri.host, ports_to_ask(uri), std::move(brief));
+    if (!found) {
+        co_return tl::unexpected<Error>(found.error());
+    }
+    Ways ways{{}, found->warnings};
+    for (const nvme::DiscoveredPort& port : found->ports) {
+        const nvme::DiscoveryEntry& entry = port.entry;
+        if (entry.subnqn != uri.subnqn) {
+            continue;
+        }
+        if (const std::string obstacle = entry.obstacle(); !obstacle.empty()) {
+            ways.notes.push_back(fmt::format("the port {} that discovery found {}", entry.text(), obstacle));
+        } else {
+            nvme::Uri way{entry.address, entry.port(), uri.subnqn, uri.nsid};
+            ways.uris.emplace_back(std::move(way));
+        }
+    }
+    co_return std::move(ways);
 }
 
-/// What the services of these paths say, in their order; all are asked at once.
-Result<std::vector<Answer>> ask(const Clock& clock, const std::vector<PathSpec>& paths,
-                                const nvme::BriefOptions& options) {
-    static std::map<std::string, Answer> known; // fio sets jobs up one after the other, on one thread
-    return ask_once(
-        clock, known, paths,
-        [&options](const PathSpec& path) { return key(std::get<nvme::Uri>(path.uri), options); },
-        [&options](net::Reactor& reactor, const PathSpec& path) {
-            const nvme::Uri& uri = std::get<nvme::Uri>(path.uri);
-            return nvme::discover(reactor, uri.host, ports_to_ask(uri), options);
-        });
+net::Task<Answer> ask(net::Reactor& reactor, iscsi::Uri uri, iscsi::SessionOptions options) {
+    const auto addresses = net::resolve(uri.host, uri.port);
+    if (!addresses) {
+        co_return tl::unexpected<Error>(addresses.error());
+    }
+    const Nanoseconds deadline = reactor.clock().now() + options.connect_timeout;
+    const auto found =
+        co_await iscsi::discover_targets(reactor, *addresses, std::move(options), uri.target, deadline);
+    if (!found) {
+        co_return tl::unexpected<Error>(found.error());
+    }
+    Ways ways;
+    for (const iscsi::DiscoveredTarget& target : found->targets) {
+        for (const iscsi::Portal& portal : target.portals) {
+            if (target.name == uri.target) {
+                iscsi::Uri way{uri.user, portal.host, portal.port, uri.target, uri.lun};
+                ways.uris.emplace_back(std::move(way));
+            }
+        }
+    }
+    co_return std::move(ways);
+}
+
+/// One service for all paths to one address.
+std::string key(const PathUri& uri, const ConnectOptions& options) {
+    const net::SocketOptions& socket = options.nvme.socket;
+    const auto& who =
+        std::holds_alternative<nvme::Uri>(uri) ? options.nvme.host.nqn : options.iscsi.initiator_name;
+    return fmt::format("{} {} {} {} {} {} {}", protocol_of(uri), address_of(uri), target_of(uri), who,
+                       options.nvme.host.id_text(), socket.source, socket.interface);
 }
 
 /// What makes two paths one: where they go and what to.
-using Way = std::tuple<std::string, std::string, std::uint32_t>;
+using Way = std::tuple<std::string, std::string, std::uint64_t>;
+
+std::uint64_t unit_of(const PathUri& uri) {
+    const auto* nvme = std::get_if<nvme::Uri>(&uri);
+    return nvme != nullptr ? nvme->nsid : std::get<iscsi::Uri>(uri).lun;
+}
+
+/// A name may stand for several addresses, of which a path uses the first that answers.
+Result<std::vector<net::SocketAddress>> addresses_of(const PathUri& uri) {
+    return std::visit([](const auto& one) { return net::resolve(one.host, one.port); }, uri);
+}
 
 class PathCollector {
 public:
@@ -50,28 +102,20 @@ public:
         found_.list = std::move(listed);
         for (const PathSpec& path : found_.list) {
             names_.insert(path.name);
-            // A name may stand for several addresses, of which the path uses the first that answers.
-            const nvme::Uri& uri = std::get<nvme::Uri>(path.uri);
-            if (const auto addresses = net::resolve(uri.host, uri.port)) {
+            if (const auto addresses = addresses_of(path.uri)) {
                 for (const net::SocketAddress& address : *addresses) {
-                    ways_.insert({address.text(), uri.subnqn, uri.nsid});
+                    ways_.insert({address.text(), target_of(path.uri), unit_of(path.uri)});
                 }
             }
         }
     }
 
-    void take(const nvme::Uri& uri, const nvme::Discovery& found) {
-        notes(found.warnings);
-        for (const nvme::DiscoveredPort& port : found.ports) {
-            if (port.entry.subnqn == uri.subnqn) {
-                take(uri, port.entry);
-            }
-        }
-    }
-
-    void notes(const std::vector<std::string>& sentences) {
-        for (const std::string& sentence : sentences) {
+    void take(const Ways& ways) {
+        for (const std::string& sentence : ways.notes) {
             note(sentence);
+        }
+        for (const PathUri& uri : ways.uris) {
+            take(uri);
         }
     }
 
@@ -84,17 +128,12 @@ public:
     DiscoveredPaths result() && { return std::move(found_); }
 
 private:
-    void take(const nvme::Uri& asked, const nvme::DiscoveryEntry& entry) {
-        if (const std::string obstacle = entry.obstacle(); !obstacle.empty()) {
-            note(fmt::format("the port {} that discovery found {}", entry.text(), obstacle));
-            return;
-        }
-        nvme::Uri uri{entry.address, entry.port(), asked.subnqn, asked.nsid};
-        const auto addresses = net::resolve(uri.host, uri.port); // numeric: does not block
+    void take(const PathUri& uri) {
+        const auto addresses = addresses_of(uri); // numeric: does not block
         if (!addresses) {
             note(addresses.error().text);
-        } else if (ways_.insert({addresses->front().text(), uri.subnqn, uri.nsid}).second) {
-            found_.list.push_back({free_name(), std::move(uri)});
+        } else if (ways_.insert({addresses->front().text(), target_of(uri), unit_of(uri)}).second) {
+            found_.list.push_back({free_name(), uri});
         }
     }
 
@@ -112,11 +151,24 @@ private:
     std::set<Way> ways_;
 };
 
+/// What the services of these paths say, in their order; all are asked at once.
+Result<std::vector<Answer>> ask_all(const Clock& clock, const std::vector<PathSpec>& paths,
+                                    const ConnectOptions& options) {
+    static std::map<std::string, Answer> known; // fio sets jobs up one after the other, on one thread
+    return ask_once(
+        clock, known, paths, [&options](const PathSpec& path) { return key(path.uri, options); },
+        [&options](net::Reactor& reactor, const PathSpec& path) {
+            const auto* nvme = std::get_if<nvme::Uri>(&path.uri);
+            return nvme != nullptr ? ask(reactor, *nvme, options.nvme)
+                                   : ask(reactor, std::get<iscsi::Uri>(path.uri), options.iscsi);
+        });
+}
+
 } // namespace
 
 Result<DiscoveredPaths> discover_paths(const Clock& clock, std::vector<PathSpec> listed,
-                                       const nvme::BriefOptions& options) {
-    auto answers = ask(clock, listed, options);
+                                       const ConnectOptions& options) {
+    auto answers = ask_all(clock, listed, options);
     if (!answers) {
         return tl::unexpected<Error>(answers.error());
     }
@@ -129,7 +181,7 @@ Result<DiscoveredPaths> discover_paths(const Clock& clock, std::vector<PathSpec>
     for (std::size_t i = 0; i < listed.size(); ++i) {
         const Answer& answer = (*answers)[i];
         if (answer) {
-            collector.take(std::get<nvme::Uri>(listed[i].uri), *answer);
+            collector.take(*answer);
         } else {
             collector.note(answer.error().text);
         }

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "job/connect_options.h"
 #include "job/path_list.h"
-#include "nvme/brief_association.h"
 
 namespace mpath::job {
 
@@ -20,11 +20,12 @@ struct DiscoveredPaths {
     bool operator==(const DiscoveredPaths&) const = default;
 };
 
-/// Asks the discovery service of every host in `listed`, on port 8009 and else on the path's own, and adds a
-/// path for each port of the paths' subsystems that is not listed yet, to the same namespace. They are called
-/// by their place in the list, p2, or by the next number that is free. What a service said is kept for the
-/// life of the process, so that numjobs=64 asks it once. Fails when no service answers at all.
+/// Asks every host in `listed`: its NVMe discovery service, on port 8009 and else on the path's own, or its
+/// iSCSI portal by SendTargets; and adds a path for each port of the paths' targets that is not listed yet,
+/// to the same namespace or LUN. They are called by their place in the list, p2, or by the next number that
+/// is free. What was said is kept for the life of the process, so that numjobs=64 asks once. Fails when
+/// nobody answers at all.
 Result<DiscoveredPaths> discover_paths(const Clock& clock, std::vector<PathSpec> listed,
-                                       const nvme::BriefOptions& options);
+                                       const ConnectOptions& options);
 
 } // namespace mpath::job

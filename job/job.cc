@@ -6,7 +6,6 @@
 #include "job/conditions.h"
 #include "job/discover.h"
 #include "job/mounted_device.h"
-#include "nvme/host.h"
 
 namespace mpath::job {
 namespace {
@@ -76,19 +75,24 @@ Result<void> Job::prepare_connecting() {
     if (auto sockets = net::check(options_.socket); !sockets) {
         return sockets;
     }
-    auto host = nvme::host_identity(options_.hostnqn ? options_.hostnqn->c_str() : nullptr,
-                                    options_.hostid ? options_.hostid->c_str() : nullptr);
-    if (!host) {
-        return tl::unexpected<Error>(host.error());
+    auto connect = connect_options({options_.hostnqn, options_.hostid, options_.initiator, options_.chap_user,
+                                    options_.chap_secret_file});
+    if (!connect) {
+        return tl::unexpected<Error>(connect.error());
     }
-    nvme::ControllerOptions& nvme = connect_options_.nvme;
-    nvme.host = *host;
-    nvme.io_queues = options_.nr_io_queues;
-    nvme.queue_size = options_.queue_size;
-    nvme.keep_alive_ms = options_.keep_alive_seconds * 1000;
-    nvme.connect_timeout = kConnectTimeout;
-    nvme.socket = options_.socket;
-    nvme.pdu = options_.pdu;
+    connect_options_ = std::move(*connect);
+    const auto set = [this](auto& options) {
+        options.io_queues = options_.nr_io_queues;
+        options.queue_size = options_.queue_size;
+        options.keep_alive_ms = options_.keep_alive_seconds * 1000;
+        options.connect_timeout = kConnectTimeout;
+        options.socket = options_.socket;
+    };
+    set(connect_options_.nvme);
+    set(connect_options_.iscsi);
+    connect_options_.nvme.pdu = options_.pdu;
+    connect_options_.iscsi.header_digest = options_.pdu.header_digest;
+    connect_options_.iscsi.data_digest = options_.pdu.data_digest;
     return {};
 }
 
@@ -115,11 +119,7 @@ Result<std::vector<PathSpec>> Job::all_paths() {
     if (!listed || !options_.discover) {
         return listed;
     }
-    nvme::BriefOptions asking;
-    asking.host = connect_options_.nvme.host;
-    asking.socket = connect_options_.nvme.socket;
-    asking.timeout = kConnectTimeout;
-    auto found = discover_paths(clock_, std::move(*listed), asking);
+    auto found = discover_paths(clock_, std::move(*listed), connect_options_);
     if (!found) {
         return tl::unexpected<Error>(found.error());
     }
@@ -401,6 +401,12 @@ Result<void> Job::start_record(const std::vector<std::shared_ptr<const PathFacts
         associations += facts[i] ? 1 : 0;
     }
     conditions.associations = associations;
+    const bool any_iscsi = std::any_of(paths_.begin(), paths_.end(), [](const PathSpec& path) {
+        return std::holds_alternative<iscsi::Uri>(path.uri);
+    });
+    if (any_iscsi) {
+        conditions.initiator = connect_options_.iscsi.initiator_name;
+    }
     conditions.steering = steering_conditions();
     auto recorder = Recorder::create(clock_, *options_.log_prefix, *slot_, std::move(conditions),
                                      std::move(sockets_), options_.fault_log);

@@ -4,7 +4,8 @@
 namespace mpath::job {
 namespace {
 
-constexpr std::string_view kForms = "nvme+tcp://host[:port]/subnqn/nsid";
+constexpr std::string_view kForms =
+    "nvme+tcp://host[:port]/subnqn/nsid or iscsi://[user@]host[:port]/target/lun";
 
 } // namespace
 
@@ -13,7 +14,7 @@ Result<PathUri> parse_path_uri(std::string_view text) {
         return failure(EINVAL, "there is no path; write {}", kForms);
     }
     if (text.starts_with("iscsi://")) {
-        return failure(ENOTSUP, "'{}': iscsi:// is not spoken by this version, nvme+tcp:// is", text);
+        return iscsi::parse_uri(text);
     }
     if (text.starts_with("/dev/")) {
         return failure(ENOTSUP,
@@ -35,12 +36,15 @@ std::string address_of(const PathUri& uri) {
     return std::visit([](const auto& one) { return one.address(); }, uri);
 }
 
-std::string_view protocol_of(const PathUri& /*uri*/) {
-    return "nvme-tcp";
+std::string_view protocol_of(const PathUri& uri) {
+    return std::holds_alternative<nvme::Uri>(uri) ? "nvme-tcp" : "iscsi";
 }
 
 const std::string& target_of(const PathUri& uri) {
-    return std::get<nvme::Uri>(uri).subnqn;
+    if (const auto* nvme = std::get_if<nvme::Uri>(&uri)) {
+        return nvme->subnqn;
+    }
+    return std::get<iscsi::Uri>(uri).target;
 }
 
 } // namespace mpath::job

@@ -5,18 +5,14 @@
 #include <cstdint>
 #include <memory>
 
+#include "job/connect_options.h"
 #include "job/path_link.h"
 #include "job/path_uri.h"
 #include "net/reactor.h"
-#include "nvme/controller.h"
 #include "path/connection.h"
 #include "path/path.h"
 
 namespace mpath::job {
-
-struct ConnectOptions {
-    nvme::ControllerOptions nvme;
-};
 
 /// Resolves the host, which may block; never again, as others would wait with it. `reactor` outlives it.
 [[nodiscard]] std::unique_ptr<PathConnector> make_connector(net::Reactor& reactor, const PathUri& uri,

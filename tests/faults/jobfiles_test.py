@@ -35,9 +35,11 @@ class Pair:
         self.case = case
         self.name = name
         self.log = case.folder / f"{name}.jsonl"
-        self.target = lab.Case.target(case, "--script", str(FOLDER / f"{name}.script"), "--fault-log", str(self.log),
-                                      listeners=("name=a,delay=8ms", "name=b,delay=8ms"))
         text = (FOLDER / f"{name}.fio").read_text().replace("faults.jsonl", str(self.log))
+        listeners = ("name=a,delay=8ms", "name=b,delay=8ms")
+        offered = {"portals": listeners, "listeners": ()} if "--iscsi" in text else {"listeners": listeners}
+        self.target = lab.Case.target(case, "--script", str(FOLDER / f"{name}.script"), "--fault-log", str(self.log),
+                                      **offered)
         if lab.PRELOAD:
             text = text.replace("[global]", "[global]\nthread")
         job = case.folder / f"{name}.fio"
@@ -120,6 +122,14 @@ class JobFiles(faults.Case):
         self.assertEqual({"state"}, {event["kind"] for event in failover.events()}, str(failover))
         self.assertEqual([], failover.events(path="b"), str(failover))
         self.assertTrue(any(event["detection_ns"] is not None for event in failover.events()), str(failover))
+
+    def check_alua_failover(self, failover):
+        self.check_went_well(failover)
+        self.assertEqual(["optimized -> inaccessible (standby)", "inaccessible -> optimized",
+                          "optimized -> inaccessible (unavailable)", "inaccessible -> optimized"],
+                         self.states(failover, "a"), str(failover))
+        self.assertEqual({"state"}, {event["kind"] for event in failover.events()}, str(failover))
+        self.assertEqual([], failover.events(path="b"), str(failover))
 
     def check_flap(self, flap):
         self.check_went_well(flap)

@@ -143,13 +143,16 @@ def served_of(text):
 
 
 class Target:
-    """A running `fio-mpath target`. `listeners` are what stands behind ADDRESS:PORT, in --listen: "name=a"."""
+    """A running `fio-mpath target`. `listeners` are what stands behind ADDRESS:PORT, in --listen: "name=a"; `portals`
+    likewise in --iscsi. Its paths are those of the protocol that it was given listeners of first."""
 
-    def __init__(self, *options, listeners=("name=a", "name=b"), size="64M"):
+    def __init__(self, *options, listeners=("name=a", "name=b"), portals=(), size="64M"):
         address = own_address()
         command = [COMMAND, "target", "--until-stdin-closes", "--exit-after", str(TARGET_LIFETIME), "--size", size]
         for listener in listeners:
             command += ["--listen", f"{address}:0,{listener}"]
+        for portal in portals:
+            command += ["--iscsi", f"{address}:0,{portal}"]
         self.process = subprocess.Popen(command + list(options), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
         self.served = None

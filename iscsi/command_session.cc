@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "iscsi/command_session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mpath::iscsi {
+namespace {
+
+/// More than anybody sends at once.
+constexpr std::uint16_t kCommands = 8;
+
+/// A target keeps one unit attention for each thing that happened: more than these are no longer news.
+constexpr int kMaxAttentions = 16;
+constexpr int kMaxBusy = 10;
+constexpr Nanoseconds kBusyPause = 100 * kMillisecond;
+
+} // namespace
+
+/// A command under way. Lives in the frame of the coroutine that waits for it.
+struct CommandSession::Waiter {
+    struct End {
+        bool lost = false;
+        bool failed = false;
+        CommandResult result;
+    };
+    net::Event<End> done;
+};
+
+CommandSession::CommandSession(net::Reactor& reactor, LoggedIn logged_in, const Lun& lun,
+                               std::function<void(const Error&)> on_end,
+                               std::function<void(const AsyncEvent&)> on_async)
+    : reactor_(reactor), lun_(lun), on_end_(std::move(on_end)), on_async_(std::move(on_async)),
+      session_(reactor, std::move(logged_in), kCommands, *this) {}
+
+/// Ends the session when nothing has come by then.
+net::TimerQueue::Id CommandSession::fail_at(Nanoseconds deadline, const char* name) {
+    const Nanoseconds begun = reactor_.clock().now();
+    return reactor_.timers().add(deadline, [this, name, begun, deadline] {
+        const double waited = static_cast<double>(deadline - std::min(begun, deadline)) / kSecond;
+        fail({ETIMEDOUT, fmt::format("no answer to {} within {:.1f} s", name, waited)});
+    });
+}
+
+net::Task<Result<CommandResult>> CommandSession::execute(Cdb cdb, Transfer transfer,
+                                                         std::span<std::byte> data, Nanoseconds deadline,
+                                                         const char* name) {
+    if (session_.closing()) {
+        co_return failure(ENOTCONN, "{} can't be sent: the session is closed", name);
+    }
+    if (session_.full()) {
+        co_return failure(EBUSY, "{} can't be sent: the target takes no command now", name);
+    }
+    Waiter waiter;
+    const net::TimerQueue::Id timer = fail_at(deadline, name);
+    session_.submit(cdb, lun_, transfer, data.data(), static_cast<std::uint32_t>(data.size()), &waiter);
+    session_.flush();
+    const Waiter::End end = co_await waiter.done;
+    reactor_.timers().cancel(timer);
+    if (end.lost && end_.code == ETIMEDOUT) {
+        co_return tl::unexpected<Error>(end_);
+    }
+    if (end.lost) {
+        co_return failure(end_.code != 0 ? end_.code : ECANCELED, "{} failed: {}", name, end_.text);
+    }
+    if (end.failed) {
+        co_return failure(EIO, "the target could not carry out {}", name);
+    }
+    co_return end.result;
+}
+
+net::Task<Result<CommandResult>> CommandSession::succeed(Cdb cdb, Transfer transfer,
+                                                         std::span<std::byte> data, Nanoseconds deadline,
+                                                         const char* name,
+                                                         std::function<void(const Sense&)> on_attention) {
+    int attentions = 0;
+    int busy = 0;
+    while (true) {
+        Result<CommandResult> result = co_await execute(cdb, transfer, data, deadline, name);
+        if (!result || result->good()) {
+            co_return result;
+        }
+        const Sense& sense = result->sense;
+        const bool attention =
+            sense.status == scsi_status::kCheckCondition && sense.key == sense_key::kUnitAttention;
+        if (attention && ++attentions <= kMaxAttentions) {
+            if (on_attention) {
+                on_attention(sense);
+            }
+            continue;
+        }
+        const bool wait = sense.status == scsi_status::kBusy || sense.status == scsi_status::kTaskSetFull;
+        if (wait && ++busy <= kMaxBusy) {
+            co_await net::sleep_until(reactor_, reactor_.clock().now() + kBusyPause);
+            continue;
+        }
+        co_return failure(EIO, "the target refuses {} with {}", name, status_text(sense));
+    }
+}
+
+net::Task<Result<void>> CommandSession::ping(Nanoseconds deadline) {
+    if (session_.closing()) {
+        co_return failure(ENOTCONN, "NOP-Out can't be sent: the session is closed");
+    }
+    net::Event<bool>& answered = pong_.emplace();
+    const net::TimerQueue::Id timer = fail_at(deadline, "NOP-Out");
+    if (!session_.ping()) {
+        reactor_.timers().cancel(timer);
+        co_return Result<void>{}; // there is more to send than fits: the session is busy, not silent
+    }
+    session_.flush();
+    const bool alive = co_await answered;
+    reactor_.timers().cancel(timer);
+    if (!alive) {
+        co_return failure(end_.code != 0 ? end_.code : ECANCELED, "{}", end_.text);
+    }
+    co_return Result<void>{};
+}
+
+net::Task<int> CommandSession::log_out(Nanoseconds deadline) {
+    if (session_.closing() || !session_.log_out()) {
+        co_return ENOTCONN;
+    }
+    session_.flush();
+    net::Event<int>& over = farewell_.emplace();
+    const net::TimerQueue::Id timer = reactor_.timers().add(deadline, [&over] {
+        if (!over.is_set()) {
+            over.set(ETIMEDOUT);
+        }
+    });
+    const int code = co_await over;
+    reactor_.timers().cancel(timer);
+    co_return code;
+}
+
+net::Task<int> CommandSession::close() {
+    // Named, because GCC 12 without optimization destroys a braced temporary of a coroutine twice.
+    Error by_us{0, "closed"};
+    session_.close(std::move(by_us), net::Stream::Ending::orderly);
+    co_await closed_;
+    // on_session_closed() is still on the stack, and the stream below it: come back on a fresh one.
+    co_await net::sleep_until(reactor_, reactor_.clock().now());
+    co_return 0;
+}
+
+void CommandSession::fail(Error reason) noexcept {
+    if (!session_.closing()) {
+        end_ = reason;
+        session_.close(reason, net::Stream::Ending::abort);
+        tell_end(reason);
+    }
+}
+
+void CommandSession::on_command_done(const CommandEnd& end) noexcept {
+    auto* waiter = static_cast<Waiter*>(end.owner);
+    if (end.lost) {
+        lost_.push_back(waiter); // told why as soon as we know
+        return;
+    }
+    Waiter::End told;
+    told.failed = end.failed || end.damaged;
+    told.result = {parse_sense(end.status, end.sense), end.moved};
+    waiter->done.set(told);
+}
+
+void CommandSession::on_pong() noexcept {
+    if (pong_ && !pong_->is_set()) {
+        pong_->set(true);
+    }
+}
+
+void CommandSession::on_logged_out(std::uint8_t response) noexcept {
+    if (farewell_ && !farewell_->is_set()) {
+        farewell_->set(response == 0 ? 0 : EPROTO);
+    }
+}
+
+void CommandSession::on_session_closed(const Error& error) noexcept {
+    end_ = error;
+    for (Waiter* waiter : std::exchange(lost_, {})) {
+        Waiter::End lost;
+        lost.lost = true;
+        waiter->done.set(lost);
+    }
+    if (pong_ && !pong_->is_set()) {
+        pong_->set(false);
+    }
+    if (farewell_ && !farewell_->is_set()) {
+        farewell_->set(ECONNRESET);
+    }
+    tell_end(error);
+    closed_.set(true);
+}
+
+void CommandSession::tell_end(const Error& reason) noexcept {
+    if (!std::exchange(end_told_, true)) {
+        on_end_(reason);
+    }
+}
+
+} // namespace mpath::iscsi

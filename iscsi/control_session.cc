@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "iscsi/control_session.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "iscsi/block_command.h"
+#include "iscsi/clear_attentions.h"
+#include "iscsi/login.h"
+
+namespace mpath::iscsi {
+namespace {
+
+/// TCP's patience with a target where no keep-alive timeout says how long a silence may last: the kernel's
+/// replacement timeout would be longer, its timeout of a command is this.
+constexpr Nanoseconds kSilence = 30 * kSecond;
+/// For a target that does not say how long a transition may last (SPC-4: the extended header); the kernel's
+/// ALUA_FAILOVER_TIMEOUT.
+constexpr Nanoseconds kTransition = 60 * kSecond;
+
+constexpr std::size_t kInquirySize = 96;
+constexpr std::size_t kVpdSize = 1024;
+constexpr std::size_t kModeSize = 64;
+constexpr std::size_t kPortGroupsSize = 4096;
+
+tl::unexpected<Error> unexpected(Error error) {
+    return tl::unexpected<Error>(std::move(error));
+}
+
+} // namespace
+
+ControlSession::ControlSession(net::Reactor& reactor, Uri uri, SessionOptions options, IsidBase isids)
+    : reactor_(reactor), uri_(std::move(uri)), options_(std::move(options)), isids_(isids) {
+    facts_.target = uri_.target;
+    facts_.lun = uri_.lun;
+    facts_.io_queues = options_.io_queues;
+    facts_.queue_size = options_.queue_size;
+    facts_.keep_alive_ms = options_.keep_alive_ms;
+    // What a target does about an initiator it no longer hears is its own affair; a session of the same ISID,
+    // which ends the old one, does not take longer to come back.
+    facts_.quiet_after_loss = 2 * options_.keep_alive_ms * kMillisecond;
+}
+
+net::Task<Result<std::unique_ptr<ControlSession>>>
+ControlSession::connect_to(net::Reactor& reactor, Uri uri, std::vector<net::SocketAddress> addresses,
+                           SessionOptions options, IsidBase isids, net::Cancellation* cancellation) {
+    std::unique_ptr<ControlSession> session(
+        new ControlSession(reactor, std::move(uri), std::move(options), isids));
+    session->addresses_ = std::move(addresses);
+    session->cancellation_ = cancellation;
+    const Nanoseconds deadline = reactor.clock().now() + session->options_.connect_timeout;
+    const Result<void> up = co_await session->bring_up(deadline);
+    if (!up) {
+        co_await session->logout(std::min(deadline, reactor.clock().now() + kSecond));
+        co_return unexpected(up.error());
+    }
+    co_return std::move(session);
+}
+
+net::Task<Result<void>> ControlSession::bring_up(Nanoseconds deadline) {
+    Result<void> result = co_await connect(deadline);
+    if (!result) {
+        co_return result;
+    }
+    // Waits on the session end with it.
+    const net::Cancellation::Hook hook(cancellation_, [this] { session_->fail({ECANCELED, "given up"}); });
+    result = co_await identify(deadline);
+    if (result && (facts_.tpgs != 0 || port_group_)) {
+        const Result<AluaState> state = co_await read_state(deadline);
+        if (!state && session_->closing()) {
+            result = unexpected(state.error());
+        }
+        state_ = state ? *state : state_;
+    }
+    if (result) {
+        result = co_await measure(deadline);
+    }
+    if (!result) {
+        co_return failure_in(facts_.address, result.error());
+    }
+    facts_.state = path_state();
+    facts_.state_name = state_name();
+    facts_.alua_state = state_;
+    co_return result;
+}
+
+net::Task<Result<void>> ControlSession::connect(Nanoseconds deadline) {
+    LoginRequestOptions request = login_request(options_, uri_.target, isid(isids_, 0));
+    request.silence = patience();
+    request.cancellation = cancellation_;
+    Result<LoggedIn> logged_in = co_await log_in(reactor_, addresses_, std::move(request), deadline);
+    if (!logged_in) {
+        co_return unexpected(logged_in.error());
+    }
+    facts_.address = logged_in->address;
+    facts_.local_address = logged_in->local_address;
+    facts_.target_alias = logged_in->target_alias;
+    facts_.portal_group = logged_in->portal_group;
+    facts_.parameters = logged_in->parameters;
+    session_ = std::make_unique<CommandSession>(
+        reactor_, std::move(*logged_in), to_wire(uri_.lun), [this](const Error& error) { ended(error); },
+        [this](const AsyncEvent& event) { heard(event); });
+    co_return Result<void>{};
+}
+
+net::Task<Result<std::vector<LoggedIn>>> ControlSession::log_in_io_sessions(Nanoseconds deadline) {
+    std::vector<LoggedIn> sessions;
+    for (std::uint16_t number = 1; number <= facts_.io_queues; ++number) {
+        LoginRequestOptions request = login_request(options_, uri_.target, isid(isids_, number));
+        request.silence = patience();
+        request.cancellation = cancellation_;
+        Result<LoggedIn> session = co_await log_in(reactor_, addresses_, std::move(request), deadline);
+        if (!session) {
+            co_return failure_in(fmt::format("session {} of {}", number, facts_.io_queues), session.error());
+        }
+        const Lun lun = to_wire(uri_.lun);
+        const Result<void> heard_all =
+            co_await clear_attentions(reactor_, *session, lun, deadline, cancellation_);
+        if (!heard_all) {
+            co_return failure_in(facts_.address, heard_all.error());
+        }
+        sessions.push_back(std::move(*session));
+    }
+    co_return std::move(sessions);
+}
+
+// ---- what the unit is
+
+/// Standard INQUIRY data, or a page of vital product data.
+net::Task<Result<std::vector<std::byte>>> ControlSession::inquire(bool vital, std::uint8_t page,
+                                                                  Nanoseconds deadline) {
+    std::vector<std::byte> data(vital ? kVpdSize : kInquirySize);
+    InquiryCdb command;
+    command.vital = vital ? 1 : 0;
+    command.page = page;
+    command.allocation = static_cast<std::uint16_t>(data.size());
+    const Result<CommandResult> done =
+        co_await session_->succeed(cdb_of(command), Transfer::to_host, data, deadline, "INQUIRY");
+    if (!done) {
+        co_return unexpected(done.error());
+    }
+    data.resize(done->moved);
+    co_return std::move(data);
+}
+
+bool ControlSession::has_page(std::uint8_t page) const {
+    return std::find(pages_.begin(), pages_.end(), page) != pages_.end();
+}
+
+net::Task<Result<void>> ControlSession::identify(Nanoseconds deadline) {
+    const Result<std::vector<std::byte>> data = co_await inquire(false, 0, deadline);
+    if (!data) {
+        co_return unexpected(data.error());
+    }
+    const Result<InquiryFacts> inquiry = parse_inquiry(*data);
+    if (!inquiry) {
+        co_return failure_in(fmt::format("LUN {}", uri_.lun), inquiry.error());
+    }
+    facts_.model = inquiry->model;
+    facts_.tpgs = inquiry->tpgs;
+    const Result<std::vector<std::byte>> list = co_await inquire(true, vpd_page::kSupported, deadline);
+    if (session_->closing()) {
+        co_return unexpected(list.error());
+    }
+    pages_ =
+        list ? parse_vpd_pages(*list).value_or(std::vector<std::uint8_t>{}) : std::vector<std::uint8_t>{};
+    if (has_page(vpd_page::kSerial)) {
+        const Result<std::vector<std::byte>> serial = co_await inquire(true, vpd_page::kSerial, deadline);
+        facts_.model.serial = serial ? parse_unit_serial(*serial) : "";
+    }
+    const Result<Identification> found = co_await read_identification(deadline);
+    if (!found) {
+        co_return unexpected(found.error());
+    }
+    facts_.identity = found->identity;
+    facts_.relative_port = found->relative_port.value_or(0);
+    port_group_ = found->port_group;
+    facts_.group = port_group_.value_or(0);
+    co_return Result<void>{};
+}
+
+/// A unit without the page has no identity, which is no error here.
+net::Task<Result<Identification>> ControlSession::read_identification(Nanoseconds deadline) {
+    if (!has_page(vpd_page::kIdentification)) {
+        co_return Identification{};
+    }
+    const Result<std::vector<std::byte>> page = co_await inquire(true, vpd_page::kIdentification, deadline);
+    if (!page) {
+        co_return unexpected(page.error());
+    }
+    co_return parse_identification(*page);
+}
+
+/// Capacity and limits; a port that takes no I/O need not tell, and then the facts stay as they are.
+net::Task<Result<void>> ControlSession::measure(Nanoseconds deadline) {
+    std::array<std::byte, sizeof(CapacityData)> capacity{};
+    ReadCapacityCdb command;
+    command.allocation = static_cast<std::uint32_t>(capacity.size());
+    Result<CommandResult> done;
+    for (bool again = true; again;) {
+        done = co_await session_->execute(cdb_of(command), Transfer::to_host, capacity, deadline,
+                                          "READ CAPACITY(16)");
+        again = done && is_unit_attention(done->sense);
+    }
+    if (!done) {
+        co_return unexpected(done.error());
+    }
+    if (!done->good()) {
+        if (attention_of(done->sense).state) {
+            co_return Result<void>{};
+        }
+        co_return failure(EIO, "the target refuses READ CAPACITY(16) with {}", status_text(done->sense));
+    }
+    UnitPages pages;
+    const Result<Capacity> size = parse_capacity(std::span(capacity).first(done->moved));
+    if (!size) {
+        co_return unexpected(size.error());
+    }
+    pages.capacity = *size;
+    if (has_page(vpd_page::kBlockLimits)) {
+        const Result<std::vector<std::byte>> page = co_await inquire(true, vpd_page::kBlockLimits, deadline);
+        pages.block_limits = page ? parse_block_limits(*page) : std::nullopt;
+    }
+    if (has_page(vpd_page::kProvisioning)) {
+        const Result<std::vector<std::byte>> page = co_await inquire(true, vpd_page::kProvisioning, deadline);
+        pages.provisioning = page ? parse_provisioning(*page) : std::nullopt;
+    }
+    std::array<std::byte, kModeSize> mode{};
+    const Cdb mode_sense{scsi_opcode::kModeSense6, 0, 0x08, 0, static_cast<std::uint8_t>(mode.size())};
+    const Result<CommandResult> sensed =
+        co_await session_->succeed(mode_sense, Transfer::to_host, mode, deadline, "MODE SENSE(6)");
+    if (sensed) {
+        pages.caching = parse_caching_mode(std::span(mode).first(sensed->moved));
+    }
+    if (session_->closing()) {
+        co_return unexpected(sensed.error());
+    }
+    facts_.limits = limits_of(pages);
+    facts_.features = features_of(pages);
+    co_return Result<void>{};
+}
+
+// ---- ALUA
+
+net::Task<Result<PortGroups>> ControlSession::report_groups(Nanoseconds deadline) {
+    while (true) {
+        std::vector<std::byte> data(kPortGroupsSize);
+        PortGroupsCdb command;
+        command.action |= extended_ ? kExtendedHeader : 0;
+        command.allocation = static_cast<std::uint32_t>(data.size());
+        const Result<CommandResult> done = co_await session_->execute(
+            cdb_of(command), Transfer::to_host, data, deadline, "REPORT TARGET PORT GROUPS");
+        if (!done) {
+            co_return unexpected(done.error());
+        }
+        const Sense& sense = done->sense;
+        if (done->good()) {
+            co_return parse_port_groups(std::span(data).first(done->moved), extended_);
+        }
+        const bool attention = is_unit_attention(sense);
+        if (!attention && extended_ && sense.key == sense_key::kIllegalRequest) {
+            extended_ = false; // some targets refuse what they don't know
+        } else if (!attention) {
+            co_return failure(EIO, "the target refuses REPORT TARGET PORT GROUPS with {}",
+                              status_text(sense));
+        }
+    }
+}
+
+/// Of the group of our port. A target that does not report groups after all has none.
+net::Task<Result<AluaState>> ControlSession::read_state(Nanoseconds deadline) {
+    const Result<PortGroups> report = co_await report_groups(deadline);
+    if (!report) {
+        co_return unexpected(report.error());
+    }
+    const auto group =
+        std::find_if(report->groups.begin(), report->groups.end(), [this](const ReportedGroup& one) {
+            const bool has_port =
+                facts_.relative_port != 0 &&
+                std::find(one.ports.begin(), one.ports.end(), facts_.relative_port) != one.ports.end();
+            return port_group_ ? one.id == *port_group_ : has_port;
+        });
+    if (group == report->groups.end()) {
+        co_return failure(EPROTO, "REPORT TARGET PORT GROUPS does not list the group of this port");
+    }
+    facts_.reports_state = true;
+    facts_.group = group->id;
+    facts_.preferred = group->preferred;
+    facts_.transition_limit = report->transition_time == 0 ? kTransition : report->transition_time;
+    co_return group->state;
+}
+
+// ---- its end
+
+Nanoseconds ControlSession::patience() const noexcept {
+    return options_.keep_alive_ms == 0 ? kSilence : options_.keep_alive_ms * kMillisecond;
+}
+
+net::Task<int> ControlSession::logout(Nanoseconds deadline) {
+    stopping_ = true;
+    if (transition_timer_) {
+        reactor_.timers().cancel(*std::exchange(transition_timer_, std::nullopt));
+    }
+    if (watching_) {
+        wake();
+        co_await watched_;
+    }
+    if (!session_) {
+        co_return 0;
+    }
+    const int code = co_await session_->log_out(deadline);
+    co_await session_->close();
+    co_return code;
+}
+
+void ControlSession::ended(const Error& error) {
+    if (stopping_) {
+        return;
+    }
+    if (listener_ == nullptr) {
+        loss_ = error;
+        return;
+    }
+    wake(); // watch() ends
+    const std::string where = facts_.address.empty() ? "" : facts_.address + ": ";
+    listener_->on_lost({error.code, where + error.text});
+}
+
+} // namespace mpath::iscsi
