@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/duration.h"
+#include "target/iscsi/chap.h"
 
 namespace mpath::cli {
 
@@ -155,7 +155,6 @@ Result<void> read_addresses(const std::vector<std::string>& texts, const char* o
     return {};
 }
 
-/// Secrets from a file: its first line is the initiators', the second one, if there is one, the target's.
 Result<void> read_chap(const TargetWords& words, target::ChapAccount& chap) {
     if (words.chap_secret_file.empty() != chap.user.empty()) {
         return failure(EINVAL, "--chap-user and --chap-secret-file need one another");
@@ -163,12 +162,9 @@ Result<void> read_chap(const TargetWords& words, target::ChapAccount& chap) {
     if (chap.user.empty()) {
         return {};
     }
-    std::ifstream file(words.chap_secret_file);
-    if (!std::getline(file, chap.secret) || chap.secret.empty()) {
-        return failure(file.is_open() ? EINVAL : ENOENT, "--chap-secret-file {}: there is no secret in it",
-                       words.chap_secret_file);
+    if (auto read = target::scsi::read_chap_secrets(words.chap_secret_file, chap); !read) {
+        return failure_in("--chap-secret-file", read.error());
     }
-    std::getline(file, chap.own_secret);
     if (chap.own_user.empty()) {
         chap.own_user = words.options.iscsi.name;
     }

@@ -86,7 +86,7 @@ Plan plan_verify(Plan plan, std::uint8_t flags) {
     return plan;
 }
 
-bool writes(std::uint8_t opcode) {
+bool is_write(std::uint8_t opcode) {
     switch (opcode) {
     case scsi_opcode::kWrite10:
     case scsi_opcode::kWrite16:
@@ -103,7 +103,7 @@ bool writes(std::uint8_t opcode) {
 
 Plan plan_block(const Options& options, Namespace& space, const iscsi::Cdb& cdb) {
     const std::uint8_t opcode = cdb[0];
-    if (options.read_only && writes(opcode)) {
+    if (options.read_only && is_write(opcode)) {
         return refuse(outcome::kWriteProtected);
     }
     if (options.metadata != 0 && opcode != scsi_opcode::kSynchronizeCache10 &&

@@ -2,6 +2,7 @@
 #include "target/iscsi/chap.h"
 
 #include <array>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
@@ -18,7 +19,7 @@ constexpr std::size_t kChallengeSize = 16;
 constexpr std::size_t kMaxChallenge = 1024;
 constexpr std::uint64_t kNoIdentifier = 256; // they are one byte
 
-std::span<const std::uint8_t> bytes_of_text(std::string_view text) {
+std::span<const std::uint8_t> digest_bytes(std::string_view text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
@@ -27,6 +28,15 @@ bool is_equal(std::string_view a, std::string_view b) {
 }
 
 } // namespace
+
+Result<void> read_chap_secrets(const std::string& file, ChapAccount& account) {
+    std::ifstream lines(file);
+    if (!std::getline(lines, account.secret) || account.secret.empty()) {
+        return failure(lines.is_open() ? EINVAL : ENOENT, "{}: there is no secret in it", file);
+    }
+    std::getline(lines, account.own_secret);
+    return {};
+}
 
 std::optional<std::string> chap_response(int algorithm, std::uint8_t identifier, std::string_view secret,
                                          std::string_view challenge) {
@@ -71,7 +81,7 @@ bool Chap::challenge(std::string_view algorithms, std::string& reply) {
     challenge_.assign(reinterpret_cast<const char*>(random.data() + 1), kChallengeSize);
     append_key(reply, "CHAP_A", fmt::format("{}", algorithm_));
     append_key(reply, "CHAP_I", fmt::format("{}", identifier_));
-    append_key(reply, "CHAP_C", hexadecimal(bytes_of_text(challenge_)));
+    append_key(reply, "CHAP_C", hexadecimal(digest_bytes(challenge_)));
     return true;
 }
 
@@ -97,7 +107,7 @@ bool Chap::check(const KeyValues& keys, std::string& reply) {
         const auto ours =
             chap_response(algorithm_, static_cast<std::uint8_t>(number), account_.own_secret, *bytes);
         append_key(reply, "CHAP_N", account_.own_user);
-        append_key(reply, "CHAP_R", hexadecimal(bytes_of_text(*ours)));
+        append_key(reply, "CHAP_R", hexadecimal(digest_bytes(*ours)));
     }
     passed_ = true;
     return true;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "target/iscsi/text.h"
 #include "target/options.h"
 
@@ -33,6 +34,10 @@ private:
     std::string challenge_;
     bool passed_ = false;
 };
+
+/// Reads secrets from a file: its first line is the initiators', the second one, if there is one, the
+/// target's.
+Result<void> read_chap_secrets(const std::string& file, ChapAccount& account);
 
 /// What proves to know the secret; nothing: no such algorithm here. `algorithm`: 5 MD5, 7 SHA-256.
 std::optional<std::string> chap_response(int algorithm, std::uint8_t identifier, std::string_view secret,

@@ -24,7 +24,7 @@ constexpr std::uint8_t kNoUnit = 0x7f; // qualifier 3, type 1Fh
 constexpr std::uint8_t kSpc4 = 0x06;
 constexpr std::uint8_t kHierarchical = 0x10; // HISUP, beside response data format 2
 constexpr std::uint8_t kCommandQueuing = 0x02;
-constexpr std::uint8_t kProtect = 0x01;
+constexpr std::uint8_t kProtectionInformation = 0x01; // PROTECT
 constexpr std::string_view kVendor = "MPATH";
 
 // Version descriptors: SAM-5, iSCSI, SPC-4, SBC-3, none of a revision.
@@ -51,7 +51,7 @@ Built standard(const Unit& unit, std::size_t room) {
     data.head.format = 2 | kHierarchical;
     data.head.additional_length = sizeof(data) - 5;
     data.head.flags5 = static_cast<std::uint8_t>((options.ana_reporting ? iscsi::kImplicitAlua : 0) |
-                                                 (options.protection != 0 ? kProtect : 0));
+                                                 (options.protection != 0 ? kProtectionInformation : 0));
     data.head.flags7 = kCommandQueuing;
     put_padded(data.head.vendor, kVendor);
     put_padded(data.head.product, options.model);
@@ -155,14 +155,14 @@ Bytes characteristics() {
 }
 
 Bytes provisioning(const Unit& unit) {
-    constexpr std::uint8_t kThin = 2;
+    constexpr std::uint8_t kThinlyProvisioned = 2;
     namespace flag = iscsi::provisioning_flag;
     const Options& options = unit.node.options();
     iscsi::Provisioning data;
     if (options.trim) {
         const bool same = options.write_zeroes;
         data.flags5 = flag::kUnmap | flag::kReadsZero | (same ? flag::kWriteSame16 | flag::kWriteSame10 : 0);
-        data.type = kThin;
+        data.type = kThinlyProvisioned;
     }
     Bytes page;
     append(page, data);

@@ -8,7 +8,7 @@ namespace function = iscsi::task_function;
 namespace response = iscsi::task_response;
 
 namespace {
-constexpr std::size_t kMostAbandonedTags = 1024;
+constexpr std::size_t kMostAbandoned = 1024;
 } // namespace
 
 void TaskSet::abort(std::uint16_t slot) {
@@ -22,7 +22,7 @@ void TaskSet::abort(std::uint16_t slot) {
     } else if (receiving_.of == Receiving::Of::task && receiving_.slot == slot) {
         receiving_ = {};
     }
-    if (task.unsolicited && abandoned_.size() < kMostAbandonedTags) {
+    if (task.unsolicited && abandoned_.size() < kMostAbandoned) {
         abandoned_.push_back(task.request.task_tag);
     }
     task.held = false;

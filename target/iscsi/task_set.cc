@@ -13,7 +13,6 @@ namespace reject_reason = iscsi::reject_reason;
 namespace {
 
 constexpr std::size_t kImmediateRoom = 64;
-constexpr std::size_t kMostAbandoned = 1024;
 
 tl::unexpected<Fault> protocol_error() {
     return tl::unexpected(Fault{});
