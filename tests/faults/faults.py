@@ -49,6 +49,7 @@ class Trouble:
     when_held: str = ""  # a statement, for when all of a job's slots hold a write that path a has not carried out
     exits: int = 0
     lost_io: int = 0
+    protocol: str = "nvme"  # or "iscsi": the listeners are portals, namespace N is LUN N - 1
 
 
 class Outcome:
@@ -136,10 +137,13 @@ class Case(lab.Case):
 
     def start_trouble(self, trouble):
         # A host that a starved machine keeps silent for a second is not to be dropped for it.
-        target = self.target("--no-enforce-kato", *trouble.target, listeners=trouble.listeners)
+        iscsi = trouble.protocol == "iscsi"
+        offered = {"listeners": (), "portals": trouble.listeners} if iscsi else {"listeners": trouble.listeners}
+        target = self.target("--no-enforce-kato", *trouble.target, **offered)
         if trouble.script:
             target.tell(*trouble.script)
-        paths = ",".join(f"{name}={uri.rpartition('/')[0]}/{trouble.nsid}" for name, uri in target.uris.items())
+        unit = trouble.nsid - 1 if iscsi else trouble.nsid
+        paths = ",".join(f"{name}={uri.rpartition('/')[0]}/{unit}" for name, uri in target.uris.items())
         fio = self.start_fio("--output-format=json", f"--iodepth={DEPTH}", "--mpath_log=record", "--keep_alive_tmo=1",
                              "--reconnect_delay=1", f"--fault_log={target.fault_log}", *trouble.fio, paths=paths)
         return trouble, target, fio

@@ -27,6 +27,7 @@ class Fault:
     harms: tuple = (READ, WRITE, VERIFY)
     fio: tuple = ()
     target: tuple = ()
+    protocol: str = "nvme"
 
 
 def lasting(action, where="a", **what):
@@ -116,6 +117,56 @@ FAULTS = (
     Fault("hold-writes + drop", ("at 300ms for 300ms on a hold-writes 200ms", "at 600ms on a drop"), event="lost",
           harms=OF_WRITES),
     Fault("delay + heal", ("at 300ms on a delay 20ms", "at 600ms on a heal"), event=None),
+)
+
+
+
+def of_iscsi(*faults):
+    return tuple(dataclasses.replace(fault, name=f"iscsi: {fault.name}", protocol="iscsi") for fault in faults)
+
+
+FAULTS += of_iscsi(
+    lasting("ana non-optimized", event="state"),
+    lasting("ana standby", event="state"),
+    lasting("ana unavailable", event="state"),
+    lasting("ana offline", event="state"),
+    lasting("ana change", event="state"),
+    lasting("ana standby", where="all", event="state"),
+    once("drop", event="lost"),
+    once("close", event="lost"),
+    Fault("down", ("at 300ms for 1200ms on a down",), event="refused"),
+    Fault("all: down", ("at 300ms for 1200ms on all down",), event="refused"),
+    with_drop("refuse-connects", event="refused"),
+    with_drop("reject-connects", event="refused"),
+    with_drop("reject-connects authentication-failure", io=ALONE, event="given_up"),
+    lasting("stall-reading", event="lost", fio=DEADLINE),
+    lasting("stall-writing", event="lost", fio=DEADLINE),
+    lasting("mute", event="lost", fio=DEADLINE),
+    lasting("delay 20ms", event=None),
+    once("fail sense 2/04/0b count 1", event=""),
+    once("fail sense 6/29/00 count 3", event=None),
+    once("fail sense 6/2a/06 count 3", event=None),
+    once("fail sense b/47/05 count 3", event=None),
+    once("fail sense 5/25/00 count 1", event=None),
+    once("fail sense 3/11/00 count 1", io=FAILS, event=None),
+    once("fail reservation-conflict count 1", io=FAILS, event=None),
+    once("fail task-set-full count 3", event=None),
+    once("busy count 3", event=None),
+    once("flip header", event="lost", fio=DIGESTS),
+    once("flip data", event=None, harms=OF_READS, fio=DIGESTS),
+    lasting("split 100", event=None),
+    lasting("split-data 512", event=None, harms=OF_READS),
+    lasting("reorder", event=None),
+    once("async logout 1s", event="lost"),
+    once("ping", event=None),
+    Fault("resize", ("at 300ms on all resize 128M",), event="namespace_changed"),
+    # Noticed with the next TEST UNIT READY, or not at all.
+    lasting("remove", io=MAY_FAIL),
+    with_drop("identity another", event="refused"),
+    Fault("hold-writes + drop", ("at 300ms for 300ms on a hold-writes 200ms", "at 600ms on a drop"), event="lost",
+          harms=OF_WRITES),
+    Fault("R2Ts of 4 KiB, bursts of 16 KiB + drop", ("at 300ms on a drop",), event="lost", fio=("--bs=16k",),
+          target=("--max-burst=16k", "--first-burst=4k", "--r2t-size=4k", "--max-r2t=2", "--max-receive=8k")),
 )
 
 PATHS = (1, 2, 4)

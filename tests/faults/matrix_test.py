@@ -66,7 +66,7 @@ class Matrix(faults.Case):
     def start_row(self, row):
         os.environ["MPATH_NET"] = row.backend
         return self.start_trouble(faults.Trouble(row.fault.script, fio=row.job, target=row.fault.target,
-                                                 listeners=row.listeners))
+                                                 listeners=row.listeners, protocol=row.fault.protocol))
 
     def end_row(self, row, started, lines, failed):
         _, target, fio = started

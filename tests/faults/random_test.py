@@ -32,6 +32,14 @@ NUISANCES = ("delay 20ms", "split 100", "split-data 512", "reorder")
 AT_ONCE_OVER = ("drop", "close", "fatal", "reset")  # these can't last
 
 
+# Of iSCSI, beside what both have.
+ISCSI_STATES = ("ana standby", "ana unavailable", "ana change", "ana offline", "ana non-optimized",
+                "fail sense 2/04/0a", "fail sense 2/04/0b", "fail sense 6/2a/06 count 3", "fail sense 6/29/00 count 3",
+                "command port-groups delay 50ms", "command port-groups fail busy")
+ISCSI_LOSSES = ("drop", "close", "down", "refuse-connects", "reject-connects", "mute", "stall-reading", "stall-writing",
+                "command io mute count 3", "command nop mute", "flip header", "hold-writes 200ms", "async logout 500ms")
+
+
 class Round:
     """What round `number` does: a function of the seed."""
 
@@ -41,12 +49,15 @@ class Round:
         self.paths = chance.choice(("ab", "abcd"))
         self.spared = chance.choice(self.paths)
         in_trouble = [path for path in self.paths if path != self.spared]
-        actions = [chance.choice(kind) for kind in (STATES, LOSSES) for _ in range(3)] + [chance.choice(NUISANCES)]
+        self.protocol = chance.choice(("nvme", "iscsi"))
+        kinds = (STATES, LOSSES) if self.protocol == "nvme" else (ISCSI_STATES, ISCSI_LOSSES)
+        actions = [chance.choice(kind) for kind in kinds for _ in range(3)] + [chance.choice(NUISANCES)]
         self.script = []
         when = 100
         while when < 2600:
             action = chance.choice(actions)
-            lasts = "" if action.split()[-1] in AT_ONCE_OVER else f" for {chance.randint(20, 400)}ms"
+            over = action.split()[-1] in AT_ONCE_OVER or action.startswith("async")
+            lasts = "" if over else f" for {chance.randint(20, 400)}ms"
             self.script.append(f"at {when}ms{lasts} on {chance.choice(in_trouble)} {action}")
             when += chance.randint(20, 2000 // len(in_trouble) // 2)
         self.job = (f"--iopolicy={chance.choice(('round-robin', 'queue-depth', 'numa'))}",
@@ -59,13 +70,13 @@ class Round:
 
     def trouble(self):
         # Pass after pass, not time_based: only then does fio see that a block is an older one.
-        return faults.Trouble(tuple(self.script),
+        return faults.Trouble(tuple(self.script), protocol=self.protocol,
                               listeners=tuple(f"name={path},delay=2ms" for path in self.paths),
                               fio=(*self.job, "--size=2m", "--loops=1000000", "--runtime=3", "--verify=crc32c",
                                    "--verify_fatal=1"))
 
     def __str__(self):
-        return "\n".join((f"MPATH_SEED={SEED}.{self.number}", " ".join(self.job), *self.script))
+        return "\n".join((f"MPATH_SEED={SEED}.{self.number}: {self.protocol}", " ".join(self.job), *self.script))
 
 
 class Random(faults.Case):
