@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "iscsi/io_path.h"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "iscsi/block_command.h"
 #include "iscsi/sense.h"
@@ -30,25 +32,24 @@ public:
 
     /// A session that ends gives its slots back one by one, while its commands are told lost.
     [[nodiscard]] bool accepts() const noexcept override {
-        return !leaving_ && !session_.closing() && !session_.full();
+        return !path_.leaving_ && !session_.closing() && !session_.full();
     }
 
     void submit(Request& request, std::uint32_t done, std::uint32_t length) noexcept override {
         const std::uint64_t lba = (request.offset + done) >> path_.block_shift_;
         const std::uint32_t blocks = length >> path_.block_shift_;
-        std::byte* data = request.buffer + done;
         switch (request.operation) {
         case Operation::read:
-            send(block_command(scsi_opcode::kRead16, 0, lba, blocks), Transfer::to_host, data, length,
-                 request);
+            send(block_command(scsi_opcode::kRead16, 0, lba, blocks), Transfer::to_host,
+                 request.buffer + done, length, request);
             break;
         case Operation::write:
             if (path_.writes_.zeroes) {
                 write_same(0, lba, blocks, request);
             } else {
                 const std::uint8_t flags = path_.writes_.force_unit_access ? cdb_flag::kForceUnitAccess : 0;
-                send(block_command(scsi_opcode::kWrite16, flags, lba, blocks), Transfer::to_target, data,
-                     length, request);
+                send(block_command(scsi_opcode::kWrite16, flags, lba, blocks), Transfer::to_target,
+                     request.buffer + done, length, request);
             }
             break;
         case Operation::trim:
@@ -72,6 +73,11 @@ public:
 
     void close(const Error& reason) noexcept override {
         session_.close(reason, reason.code == 0 ? net::Stream::Ending::orderly : net::Stream::Ending::abort);
+    }
+
+    [[nodiscard]] bool idle() const noexcept { return session_.outstanding() == 0; }
+    void log_out() noexcept {
+        session_.close({ESHUTDOWN, "the target asked to log out"}, net::Stream::Ending::orderly);
     }
 
     [[nodiscard]] PathTraffic traffic() const noexcept override {
@@ -105,14 +111,16 @@ private:
     void on_command_done(const iscsi::CommandEnd& done) noexcept override {
         auto& request = *static_cast<Request*>(done.owner);
         path_.command_done(request, end_of(done), path_.reactor_.arrival());
-        leave_when_idle();
+        if (path_.leaving_) {
+            path_.leave_when_idle();
+        }
     }
     void on_room() noexcept override { path_.has_room(path_.reactor_.arrival()); }
     void on_async(const AsyncEvent& event) noexcept override {
         switch (event.event) {
         case async_event::kLogoutRequest:
-            leaving_ = true;
-            leave_when_idle();
+            path_.leaving_ = true;
+            path_.leave_when_idle();
             break;
         case async_event::kDropConnection:
         case async_event::kDropAllConnections:
@@ -123,9 +131,6 @@ private:
             break;
         }
     }
-    void on_pong() noexcept override {}
-    void on_task_managed(std::uint32_t /*tag*/, std::uint8_t /*response*/) noexcept override {}
-    void on_logged_out(std::uint8_t /*response*/) noexcept override {}
     void on_session_closed(const Error& error) noexcept override {
         path_.queue_closed(error, path_.reactor_.arrival());
     }
@@ -135,28 +140,21 @@ private:
         if (done.lost) {
             end.error = ErrorClass::path_down;
             end.maybe_executed = !done.unsent;
-        } else if (done.failed || done.damaged) {
-            end.error = ErrorClass::transport_error;
-        } else if (done.status != scsi_status::kGood) {
+            return end;
+        }
+        if (done.status != scsi_status::kGood) {
             const Sense sense = parse_sense(done.status, done.sense);
             end.error = classify(sense);
             end.status = pack(sense);
-        } else if (done.moved != done.asked) {
-            end.error = ErrorClass::transport_error; // success with data missing is none
+        }
+        if (end.error == ErrorClass::none && (done.failed || done.damaged || done.moved != done.asked)) {
+            end.error = ErrorClass::transport_error; // success with data damaged or missing is none
         }
         return end;
     }
 
-    /// The target wants us to log out: it takes no further command, and goes when it has answered the last.
-    void leave_when_idle() noexcept {
-        if (leaving_ && session_.outstanding() == 0 && !session_.closing()) {
-            session_.close({ESHUTDOWN, "the target asked to log out"}, net::Stream::Ending::orderly);
-        }
-    }
-
     IoPath& path_;
     std::vector<UnmapList> unmaps_; ///< one per slot: must stay until its command is done
-    bool leaving_ = false;
     Session session_;
 };
 
@@ -183,15 +181,28 @@ void IoPath::set_limits(const DeviceLimits& limits) noexcept {
 void IoPath::attach(PathConnection& connection) {
     auto& connected = static_cast<ConnectedPath&>(connection);
     const SessionFacts& facts = connected.session();
+    features_ = facts.features;
     if (facts.limits.size != 0) {
         set_limits(facts.limits);
-        features_ = facts.features;
     }
-    std::vector<std::unique_ptr<CommandQueue>> sessions;
+    leaving_ = false;
+    sessions_.clear();
+    std::vector<std::unique_ptr<CommandQueue>> queues;
     for (LoggedIn& session : connected.sessions) {
-        sessions.push_back(std::make_unique<IoSession>(*this, std::move(session), facts.queue_size));
+        auto queue = std::make_unique<IoSession>(*this, std::move(session), facts.queue_size);
+        sessions_.push_back(queue.get());
+        queues.push_back(std::move(queue));
     }
-    use(std::move(sessions));
+    use(std::move(queues));
+}
+
+void IoPath::leave_when_idle() noexcept {
+    if (std::all_of(sessions_.begin(), sessions_.end(),
+                    [](const auto* session) { return session->idle(); })) {
+        for (IoSession* session : sessions_) {
+            session->log_out();
+        }
+    }
 }
 
 std::string IoPath::status_text(std::uint32_t status) const {

@@ -49,12 +49,17 @@ private:
     class IoSession; // one session, its client and the memory its commands refer to
 
     void set_limits(const DeviceLimits& limits) noexcept;
+    /// The target has asked a session to log out: the path takes no further command, and goes, with all its
+    /// sessions, when the last is answered.
+    void leave_when_idle() noexcept;
 
     Lun lun_;
     unsigned block_shift_;
     WriteOptions writes_;
     ScsiFeatures features_;
     net::Reactor& reactor_;
+    std::vector<IoSession*> sessions_; ///< QueuedPath has them
+    bool leaving_ = false;
     std::vector<std::byte> zeroes_; ///< a block of them, for WRITE SAME
 };
 

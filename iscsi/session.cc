@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // A session's beginning, and how commands and the connection end. What comes is in session_receive.cc, what
-// goes in session_send.cc.
+// goes in session_send.cc, and what is neither a command nor its data in session_management.cc.
 #include "iscsi/session.h"
 
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 namespace mpath::iscsi {
 
 Session::Session(net::Reactor& reactor, LoggedIn logged_in, std::uint16_t commands, SessionClient& client)
-    : parameters_(logged_in.parameters), numbers_(logged_in.numbers), client_(client),
+    : reactor_(reactor), parameters_(logged_in.parameters), numbers_(logged_in.numbers), client_(client),
       head_size_(kBhsSize + (parameters_.header_digest ? kDigestSize : 0)),
       // Two headers, and what may lie between them.
       small_window_(2 * head_size_ + kDigestSize + 3), slots_(commands),
@@ -38,7 +38,7 @@ void Session::answer(Slot& slot, const Answer& answer) noexcept {
             slot.status = answer.status;
             slot.residual = answer.residual;
             slot.sense_length = static_cast<std::uint8_t>(std::min(answer.sense.size(), slot.sense.size()));
-            std::memcpy(slot.sense.data(), answer.sense.data(), slot.sense_length);
+            std::copy_n(answer.sense.begin(), slot.sense_length, slot.sense.begin());
             slot.answered = true;
             ++waiting_answers_;
             return;
@@ -53,15 +53,14 @@ void Session::finish(Slot& slot, const Answer& answer, bool lost) noexcept {
     end.lost = lost;
     end.asked = slot.length;
     if (lost) {
-        end.unsent = slot.transfer == Transfer::to_target &&
-                     (slot.moved < slot.length || slot.batch == stream_.open_batch());
+        const bool needs_data = slot.transfer == Transfer::to_target && slot.length > 0;
+        end.unsent = slot.command_batch == stream_.open_batch() || (needs_data && slot.batch == 0);
     } else {
         end.failed = answer.failed;
         end.damaged = slot.damaged;
         end.status = answer.status;
         end.sense = answer.sense;
-        end.moved = slot.transfer == Transfer::to_host ? slot.moved
-                                                       : slot.length - std::min(answer.residual, slot.length);
+        end.moved = std::min(slot.moved, slot.length - std::min(answer.residual, slot.length));
     }
     if (slot.transfer == Transfer::to_host && slot.length >= kDirectFrom) {
         --large_reads_;
@@ -80,25 +79,30 @@ bool Session::write_data_sent() const noexcept {
                        [](const Slot& slot) { return slot.open && slot.batch != 0; });
 }
 
-/// Ends the connection for what the target did. Which write was executed becomes unknown; the less of it can
-/// still arrive, the better: while the network may hold a write's data the connection is reset.
-void Session::fault(std::string_view what) noexcept {
-    ++statistics_.protocol_violations;
-    stream_.close({EPROTO, fmt::format("the target broke the protocol: it sent {}", what)},
+/// Which write was executed becomes unknown; the less of it can still arrive, the better: while the network
+/// may hold a write's data the connection is reset.
+void Session::break_off(std::string reason) noexcept {
+    stream_.close({EPROTO, std::move(reason)},
                   write_data_sent() ? net::Stream::Ending::abort : net::Stream::Ending::orderly);
+}
+
+/// Ends the connection for what the target did. 0, for who takes bytes.
+std::size_t Session::fault(std::string_view what) noexcept {
+    ++statistics_.protocol_violations;
+    break_off(fmt::format("the target broke the protocol: it sent {}", what));
+    return 0;
 }
 
 /// The farewell goes out with a system call of its own, unless a batch is on its way: then it would land in
 /// the middle of it. The session is over either way.
 void Session::close(Error reason, net::Stream::Ending ending) noexcept {
-    if (ending == net::Stream::Ending::orderly && !closing() && !stream_.sending() && !said_goodbye_ &&
-        !parameters_.header_digest) {
-        LogoutRequest pdu;
-        pdu.task_tag = kLogout;
-        pdu.cmd_sn = numbers_.cmd_sn;
-        pdu.exp_stat_sn = numbers_.exp_stat_sn;
+    if (ending == net::Stream::Ending::orderly && !closing() && !stream_.sending() && !said_goodbye_) {
+        std::array<std::byte, kBhsSize + kDigestSize> pdu;
+        const LogoutRequest request = logout_request();
+        std::memcpy(pdu.data(), &request, kBhsSize);
+        store_digest(std::span(pdu).first(kBhsSize), pdu.data() + kBhsSize);
         [[maybe_unused]] const auto sent =
-            ::send(stream_.fd(), &pdu, sizeof pdu, MSG_DONTWAIT | MSG_NOSIGNAL);
+            ::send(stream_.fd(), pdu.data(), head_size_, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
     stream_.close(std::move(reason), ending);
 }
@@ -106,6 +110,7 @@ void Session::close(Error reason, net::Stream::Ending ending) noexcept {
 void Session::on_closed(const Error& error) noexcept {
     data_head_ = kNoSlot;
     receiving_ = Receiving::pdu;
+    note_window_opened();
     for (Slot& slot : slots_) {
         if (slot.open) {
             const Answer given{

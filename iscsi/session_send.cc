@@ -45,8 +45,8 @@ void Session::append_segment(const std::byte* data, std::uint32_t length) noexce
     }
 }
 
-/// How much of a write's data may follow its command unasked: as much as is allowed, or nothing where the
-/// batch has no room for all of it.
+/// How much of a write's data follows its command unasked, in PDUs of its own. RFC 7143, section 11.3.4: as
+/// much as is allowed, or nothing; nothing where the batch has no room for all of it.
 std::uint32_t Session::unsolicited(std::uint32_t length, std::uint32_t immediate) const noexcept {
     if (parameters_.initial_r2t) {
         return 0;
@@ -64,7 +64,8 @@ void Session::submit(const Cdb& cdb, const Lun& lun, Transfer transfer, std::byt
     slot.owner = owner;
     slot.data = data;
     slot.length = length;
-    slot.moved = slot.requested = slot.data_sn = 0;
+    slot.moved = slot.requested = slot.data_sn = slot.next_sn = 0;
+    slot.command_batch = stream_.open_batch();
     slot.batch = 0;
     slot.cmd_sn = numbers_.cmd_sn++;
     slot.lun = lun;
@@ -173,7 +174,7 @@ bool Session::send_r2t(Slot& slot) noexcept {
         const std::uint32_t length = std::min(r2t.end - slot.moved, parameters_.max_send_data);
         append_data_out(slot, r2t.tag, length, slot.moved + length == r2t.end);
     }
-    slot.r2t_first = static_cast<std::uint8_t>((slot.r2t_first + 1U) % parameters_.max_outstanding_r2t);
+    slot.r2t_first = static_cast<std::uint16_t>((slot.r2t_first + 1U) % parameters_.max_outstanding_r2t);
     --slot.r2ts;
     return true;
 }
@@ -214,80 +215,6 @@ void Session::on_sent() noexcept {
         }
     }
     client_.on_room();
-}
-
-// ---- other requests: immediate, so that they take no CmdSN and don't wait for the window
-
-bool Session::ping() noexcept {
-    if (!has_room_for_bhs()) {
-        return false;
-    }
-    NopOut pdu;
-    pdu.task_tag = kPing;
-    pdu.cmd_sn = numbers_.cmd_sn;
-    pdu.exp_stat_sn = numbers_.exp_stat_sn;
-    append_bhs(&pdu);
-    return true;
-}
-
-/// What the target asked with ping_.
-void Session::answer_ping() noexcept {
-    ping_waits_ = !has_room_for_bhs();
-    if (ping_waits_) {
-        return;
-    }
-    NopOut pdu;
-    pdu.lun = ping_.lun;
-    pdu.task_tag = kNoTag;
-    pdu.target_tag = ping_.target_tag;
-    pdu.cmd_sn = numbers_.cmd_sn;
-    pdu.exp_stat_sn = numbers_.exp_stat_sn;
-    append_bhs(&pdu);
-    stream_.flush();
-}
-
-bool Session::sends_task_function(std::uint8_t function, const Lun& lun, const Slot* task,
-                                  std::uint32_t& tag) noexcept {
-    if (!has_room_for_bhs()) {
-        return false;
-    }
-    tag = next_function_;
-    next_function_ = next_function_ + 1 == kNoTag ? kFirstFunction : next_function_ + 1;
-    TaskManagement pdu;
-    pdu.opcode |= kImmediate;
-    pdu.function = static_cast<std::uint8_t>(kFinal | function);
-    pdu.lun = lun;
-    pdu.task_tag = tag;
-    pdu.referenced_task_tag = task != nullptr ? task->tag : kNoTag;
-    pdu.cmd_sn = numbers_.cmd_sn;
-    pdu.exp_stat_sn = numbers_.exp_stat_sn;
-    pdu.ref_cmd_sn = task != nullptr ? task->cmd_sn : 0;
-    append_bhs(&pdu);
-    return true;
-}
-
-bool Session::abort_task(const void* owner, const Lun& lun, std::uint32_t& tag) noexcept {
-    const auto task = std::find_if(slots_.begin(), slots_.end(), [owner](const Slot& slot) {
-        return slot.open && !slot.answered && slot.owner == owner;
-    });
-    return task != slots_.end() && sends_task_function(task_function::kAbortTask, lun, &*task, tag);
-}
-
-bool Session::reset_unit(const Lun& lun, std::uint32_t& tag) noexcept {
-    return sends_task_function(task_function::kLogicalUnitReset, lun, nullptr, tag);
-}
-
-bool Session::log_out() noexcept {
-    if (!has_room_for_bhs()) {
-        return false;
-    }
-    LogoutRequest pdu;
-    pdu.task_tag = kLogout;
-    pdu.cmd_sn = numbers_.cmd_sn;
-    pdu.exp_stat_sn = numbers_.exp_stat_sn;
-    append_bhs(&pdu);
-    said_goodbye_ = true;
-    return true;
 }
 
 } // namespace mpath::iscsi
