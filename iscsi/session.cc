@@ -23,6 +23,7 @@ Session::Session(net::Reactor& reactor, LoggedIn logged_in, std::uint16_t comman
         slots_[i].next = free_head_;
         free_head_ = static_cast<std::uint16_t>(i);
     }
+    stream_.set_window(small_window_);
     stream_.start();
 }
 
