@@ -25,8 +25,7 @@ net::Task<Result<std::vector<std::uint64_t>>> list_luns(net::Reactor& reactor,
         co_return tl::unexpected<Error>(logged_in.error());
     }
     const std::string address = logged_in->address;
-    CommandSession session(
-        reactor, std::move(*logged_in), to_wire(0), [](const Error&) {}, [](const AsyncEvent&) {});
+    CommandSession session(reactor, std::move(*logged_in), to_wire(0), {});
     std::vector<std::byte> data(kLunListSize);
     ReportLunsCdb command;
     command.allocation = static_cast<std::uint32_t>(data.size());

@@ -130,13 +130,15 @@ net::Task<Result<Sense>> receive_answer(net::Reactor& reactor, LoggedIn& session
 
 net::Task<Result<void>> clear_attentions(net::Reactor& reactor, LoggedIn& session, Lun lun,
                                          Nanoseconds deadline, net::Cancellation* cancellation) {
-    for (std::uint32_t tag = 0; tag < kMaxAttentions; ++tag) {
+    SessionNumbers& numbers = session.numbers;
+    for (std::uint32_t tag = 0; tag < kMaxAttentions && !comes_before(numbers.max_cmd_sn, numbers.cmd_sn);
+         ++tag) {
         ScsiCommand command;
         command.flags = kFinal | command_flag::kSimple;
         command.lun = lun;
         command.task_tag = tag;
-        command.cmd_sn = session.numbers.cmd_sn++;
-        command.exp_stat_sn = session.numbers.exp_stat_sn;
+        command.cmd_sn = numbers.cmd_sn++;
+        command.exp_stat_sn = numbers.exp_stat_sn;
         const std::array<std::byte, kBhsSize> bhs = header_of(command);
         if (const int code = co_await send_header(reactor, session, bhs, deadline, cancellation); code != 0) {
             co_return tl::unexpected<Error>(lost(code));

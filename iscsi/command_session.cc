@@ -27,10 +27,8 @@ struct CommandSession::Waiter {
     net::Event<End> done;
 };
 
-CommandSession::CommandSession(net::Reactor& reactor, LoggedIn logged_in, const Lun& lun,
-                               std::function<void(const Error&)> on_end,
-                               std::function<void(const AsyncEvent&)> on_async)
-    : reactor_(reactor), lun_(lun), on_end_(std::move(on_end)), on_async_(std::move(on_async)),
+CommandSession::CommandSession(net::Reactor& reactor, LoggedIn logged_in, const Lun& lun, News news)
+    : reactor_(reactor), lun_(lun), news_(std::move(news)),
       session_(reactor, std::move(logged_in), kCommands, *this) {}
 
 /// Ends the session when nothing has come by then.
@@ -42,26 +40,35 @@ net::TimerQueue::Id CommandSession::fail_at(Nanoseconds deadline, const char* na
     });
 }
 
-net::Task<Result<CommandResult>> CommandSession::execute(Cdb cdb, Transfer transfer,
-                                                         std::span<std::byte> data, Nanoseconds deadline,
-                                                         const char* name) {
+Error CommandSession::lost_error(const char* name) const {
+    if (end_.code == ETIMEDOUT) {
+        return end_;
+    }
+    return {end_.code != 0 ? end_.code : ECANCELED, fmt::format("{} failed: {}", name, end_.text)};
+}
+
+net::Task<Result<CommandResult>> CommandSession::execute_once(Cdb cdb, Transfer transfer,
+                                                              std::span<std::byte> data, Nanoseconds deadline,
+                                                              const char* name) {
     if (session_.closing()) {
         co_return failure(ENOTCONN, "{} can't be sent: the session is closed", name);
     }
-    if (session_.full()) {
-        co_return failure(EBUSY, "{} can't be sent: the target takes no command now", name);
+    const net::TimerQueue::Id timer = fail_at(deadline, name);
+    while (!session_.closing() && session_.full()) {
+        net::Event<int>& room = room_.emplace();
+        co_await room;
+    }
+    if (session_.closing()) {
+        reactor_.timers().cancel(timer);
+        co_return tl::unexpected<Error>(lost_error(name));
     }
     Waiter waiter;
-    const net::TimerQueue::Id timer = fail_at(deadline, name);
     session_.submit(cdb, lun_, transfer, data.data(), static_cast<std::uint32_t>(data.size()), &waiter);
     session_.flush();
     const Waiter::End end = co_await waiter.done;
     reactor_.timers().cancel(timer);
-    if (end.lost && end_.code == ETIMEDOUT) {
-        co_return tl::unexpected<Error>(end_);
-    }
     if (end.lost) {
-        co_return failure(end_.code != 0 ? end_.code : ECANCELED, "{} failed: {}", name, end_.text);
+        co_return tl::unexpected<Error>(lost_error(name));
     }
     if (end.failed) {
         co_return failure(EIO, "the target could not carry out {}", name);
@@ -69,33 +76,42 @@ net::Task<Result<CommandResult>> CommandSession::execute(Cdb cdb, Transfer trans
     co_return end.result;
 }
 
-net::Task<Result<CommandResult>> CommandSession::succeed(Cdb cdb, Transfer transfer,
+net::Task<Result<CommandResult>> CommandSession::execute(Cdb cdb, Transfer transfer,
                                                          std::span<std::byte> data, Nanoseconds deadline,
-                                                         const char* name,
-                                                         std::function<void(const Sense&)> on_attention) {
+                                                         const char* name) {
     int attentions = 0;
     int busy = 0;
     while (true) {
-        Result<CommandResult> result = co_await execute(cdb, transfer, data, deadline, name);
-        if (!result || result->good()) {
+        Result<CommandResult> result = co_await execute_once(cdb, transfer, data, deadline, name);
+        if (!result) {
             co_return result;
         }
         const Sense& sense = result->sense;
-        const bool attention =
-            sense.status == scsi_status::kCheckCondition && sense.key == sense_key::kUnitAttention;
-        if (attention && ++attentions <= kMaxAttentions) {
-            if (on_attention) {
-                on_attention(sense);
+        if (is_unit_attention(sense)) {
+            if (news_.on_attention) {
+                news_.on_attention(sense);
             }
-            continue;
+            if (++attentions <= kMaxAttentions) {
+                continue;
+            }
         }
         const bool wait = sense.status == scsi_status::kBusy || sense.status == scsi_status::kTaskSetFull;
-        if (wait && ++busy <= kMaxBusy) {
-            co_await net::sleep_until(reactor_, reactor_.clock().now() + kBusyPause);
-            continue;
+        if (!wait || ++busy > kMaxBusy) {
+            co_return result;
         }
-        co_return failure(EIO, "the target refuses {} with {}", name, status_text(sense));
+        co_await net::sleep_until(reactor_, reactor_.clock().now() + kBusyPause);
     }
+}
+
+net::Task<Result<CommandResult>> CommandSession::succeed(Cdb cdb, Transfer transfer,
+                                                         std::span<std::byte> data, Nanoseconds deadline,
+                                                         const char* name) {
+    Result<CommandResult> result = co_await execute(cdb, transfer, data, deadline, name);
+    if (!result || result->good()) {
+        co_return result;
+    }
+    const int code = is_unit_missing(result->sense) ? ENODEV : EIO;
+    co_return failure(code, "the target refuses {} with {}", name, status_text(result->sense));
 }
 
 net::Task<Result<void>> CommandSession::ping(Nanoseconds deadline) {
@@ -163,6 +179,18 @@ void CommandSession::on_command_done(const CommandEnd& end) noexcept {
     waiter->done.set(told);
 }
 
+void CommandSession::on_room() noexcept {
+    if (room_ && !room_->is_set()) {
+        room_->set(0);
+    }
+}
+
+void CommandSession::on_async(const AsyncEvent& event) noexcept {
+    if (news_.on_async) {
+        news_.on_async(event);
+    }
+}
+
 void CommandSession::on_pong() noexcept {
     if (pong_ && !pong_->is_set()) {
         pong_->set(true);
@@ -182,6 +210,7 @@ void CommandSession::on_session_closed(const Error& error) noexcept {
         lost.lost = true;
         waiter->done.set(lost);
     }
+    on_room(); // the command that waits finds the session closed
     if (pong_ && !pong_->is_set()) {
         pong_->set(false);
     }
@@ -193,8 +222,8 @@ void CommandSession::on_session_closed(const Error& error) noexcept {
 }
 
 void CommandSession::tell_end(const Error& reason) noexcept {
-    if (!std::exchange(end_told_, true)) {
-        on_end_(reason);
+    if (!std::exchange(end_told_, true) && news_.on_end) {
+        news_.on_end(reason);
     }
 }
 

@@ -27,24 +27,29 @@ struct CommandResult {
 
 class CommandSession final : private SessionClient {
 public:
-    /// `on_end` is called once: when the session ends itself, from fail() or at a deadline, before anybody
-    /// else can notice what comes of that; otherwise when it has closed, with code 0 if close() did it.
-    /// `on_async` hears of asynchronous messages.
-    CommandSession(net::Reactor& reactor, LoggedIn logged_in, const Lun& lun,
-                   std::function<void(const Error&)> on_end, std::function<void(const AsyncEvent&)> on_async);
+    /// What it hears; each may be empty.
+    struct News {
+        /// Called once: when the session ends itself, from fail() or at a deadline, before anybody else can
+        /// notice what comes of that; otherwise when it has closed, with code 0 if close() did it.
+        std::function<void(const Error&)> on_end;
+        std::function<void(const AsyncEvent&)> on_async;
+        /// With whichever command a unit attention came: it comes once.
+        std::function<void(const Sense&)> on_attention;
+    };
+
+    CommandSession(net::Reactor& reactor, LoggedIn logged_in, const Lun& lun, News news);
     /// Only after close() has ended.
     ~CommandSession() override = default;
 
-    /// Sends the command and waits for its end, whatever its status. `data` must stay until the task has
-    /// ended. A command without an answer at `deadline` takes the whole session down: only then is its buffer
-    /// free. `name` (static) stands in the sentences.
+    /// Sends the command, as soon as the target takes one, and waits for its end, whatever its status; again
+    /// for as long as that is a unit attention or BUSY, a few times. One at a time. `data` must stay until
+    /// the task has ended. A command without an answer at `deadline` takes the whole session down: only then
+    /// is its buffer free. `name` (static) stands in the sentences.
     net::Task<Result<CommandResult>> execute(Cdb cdb, Transfer transfer, std::span<std::byte> data,
                                              Nanoseconds deadline, const char* name);
-    /// The same, again for as long as it is answered with a unit attention (`on_attention` hears of each, may
-    /// be empty) or BUSY, a few times; any other status but success is an error with a sentence.
+    /// The same, but any status except success is an error: ENODEV where there is no such LUN, else EIO.
     net::Task<Result<CommandResult>> succeed(Cdb cdb, Transfer transfer, std::span<std::byte> data,
-                                             Nanoseconds deadline, const char* name,
-                                             std::function<void(const Sense&)> on_attention = {});
+                                             Nanoseconds deadline, const char* name);
     /// NOP-Out, and waits for the answer; one at a time.
     net::Task<Result<void>> ping(Nanoseconds deadline);
     /// Asks the target to end the session, and waits for its answer until `deadline`. Then close().
@@ -66,22 +71,25 @@ private:
 
     // SessionClient
     void on_command_done(const CommandEnd& end) noexcept override;
-    void on_room() noexcept override {}
-    void on_async(const AsyncEvent& event) noexcept override { on_async_(event); }
+    void on_room() noexcept override;
+    void on_async(const AsyncEvent& event) noexcept override;
     void on_pong() noexcept override;
     void on_task_managed(std::uint32_t /*tag*/, std::uint8_t /*response*/) noexcept override {}
     void on_logged_out(std::uint8_t response) noexcept override;
     void on_session_closed(const Error& error) noexcept override;
+    net::Task<Result<CommandResult>> execute_once(Cdb cdb, Transfer transfer, std::span<std::byte> data,
+                                                  Nanoseconds deadline, const char* name);
+    [[nodiscard]] Error lost_error(const char* name) const;
     void tell_end(const Error& reason) noexcept;
     net::TimerQueue::Id fail_at(Nanoseconds deadline, const char* name);
 
     net::Reactor& reactor_;
     Lun lun_;
-    std::function<void(const Error&)> on_end_;
-    std::function<void(const AsyncEvent&)> on_async_;
+    News news_;
     bool end_told_ = false;
     Error end_{0, {}};                        ///< why the session is closed
     std::vector<Waiter*> lost_;               ///< whose commands the closing session has given up
+    std::optional<net::Event<int>> room_;     ///< for the command that waits to be sent
     std::optional<net::Event<bool>> pong_;    ///< of the ping under way; true: answered
     std::optional<net::Event<int>> farewell_; ///< of the logout under way
     net::Event<bool> closed_;

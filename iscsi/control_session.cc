@@ -5,9 +5,12 @@
 #include <array>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "iscsi/block_command.h"
 #include "iscsi/clear_attentions.h"
 #include "iscsi/login.h"
+#include "iscsi/lun_list.h"
 
 namespace mpath::iscsi {
 namespace {
@@ -23,6 +26,7 @@ constexpr std::size_t kInquirySize = 96;
 constexpr std::size_t kVpdSize = 1024;
 constexpr std::size_t kModeSize = 64;
 constexpr std::size_t kPortGroupsSize = 4096;
+constexpr std::size_t kLunListSize = 4096;
 
 tl::unexpected<Error> unexpected(Error error) {
     return tl::unexpected<Error>(std::move(error));
@@ -37,6 +41,7 @@ ControlSession::ControlSession(net::Reactor& reactor, Uri uri, SessionOptions op
     facts_.io_queues = options_.io_queues;
     facts_.queue_size = options_.queue_size;
     facts_.keep_alive_ms = options_.keep_alive_ms;
+    facts_.transition_limit = kTransition;
     // What a target does about an initiator it no longer hears is its own affair; a session of the same ISID,
     // which ends the old one, does not take longer to come back.
     facts_.quiet_after_loss = 2 * options_.keep_alive_ms * kMillisecond;
@@ -65,13 +70,21 @@ net::Task<Result<void>> ControlSession::bring_up(Nanoseconds deadline) {
     }
     // Waits on the session end with it.
     const net::Cancellation::Hook hook(cancellation_, [this] { session_->fail({ECANCELED, "given up"}); });
-    result = co_await identify(deadline);
+    result = co_await ask_ready(deadline);
+    wanted_ = {}; // all of that is read now; what is told meanwhile, start() has looked at
+    if (result) {
+        result = co_await identify(deadline);
+    }
     if (result && (facts_.tpgs != 0 || port_group_)) {
         const Result<AluaState> state = co_await read_state(deadline);
         if (!state && session_->closing()) {
             result = unexpected(state.error());
         }
         state_ = state ? *state : state_;
+        state_failure_ = state ? "" : state.error().text;
+    }
+    if (!facts_.reports_state) {
+        state_ = ready_state_;
     }
     if (result) {
         result = co_await measure(deadline);
@@ -98,9 +111,12 @@ net::Task<Result<void>> ControlSession::connect(Nanoseconds deadline) {
     facts_.target_alias = logged_in->target_alias;
     facts_.portal_group = logged_in->portal_group;
     facts_.parameters = logged_in->parameters;
-    session_ = std::make_unique<CommandSession>(
-        reactor_, std::move(*logged_in), to_wire(uri_.lun), [this](const Error& error) { ended(error); },
-        [this](const AsyncEvent& event) { heard(event); });
+    CommandSession::News news;
+    news.on_end = [this](const Error& error) { ended(error); };
+    news.on_async = [this](const AsyncEvent& event) { heard(event); };
+    news.on_attention = [this](const Sense& sense) { want(attention_of(sense)); };
+    session_ =
+        std::make_unique<CommandSession>(reactor_, std::move(*logged_in), to_wire(uri_.lun), std::move(news));
     co_return Result<void>{};
 }
 
@@ -148,14 +164,37 @@ bool ControlSession::has_page(std::uint8_t page) const {
     return std::find(pages_.begin(), pages_.end(), page) != pages_.end();
 }
 
-net::Task<Result<void>> ControlSession::identify(Nanoseconds deadline) {
+/// Standard INQUIRY data of a disk; ENODEV: there is no unit. Some targets answer for it, some refuse.
+net::Task<Result<InquiryFacts>> ControlSession::find_unit(Nanoseconds deadline) {
     const Result<std::vector<std::byte>> data = co_await inquire(false, 0, deadline);
     if (!data) {
         co_return unexpected(data.error());
     }
-    const Result<InquiryFacts> inquiry = parse_inquiry(*data);
+    co_return parse_inquiry(*data);
+}
+
+/// "; there are: 0, 1", where the target says.
+net::Task<std::string> ControlSession::other_units(Nanoseconds deadline) {
+    std::vector<std::byte> data(kLunListSize);
+    ReportLunsCdb command;
+    command.allocation = static_cast<std::uint32_t>(data.size());
+    const Result<CommandResult> done =
+        co_await session_->succeed(cdb_of(command), Transfer::to_host, data, deadline, "REPORT LUNS");
+    if (!done) {
+        co_return std::string();
+    }
+    const auto luns = parse_lun_list(std::span(data).first(done->moved));
+    co_return luns && !luns->empty() ? fmt::format("; there are: {}", fmt::join(*luns, ", ")) : "";
+}
+
+net::Task<Result<void>> ControlSession::identify(Nanoseconds deadline) {
+    const Result<InquiryFacts> inquiry = co_await find_unit(deadline);
     if (!inquiry) {
-        co_return failure_in(fmt::format("LUN {}", uri_.lun), inquiry.error());
+        std::string others;
+        if (inquiry.error().code == ENODEV) {
+            others = co_await other_units(deadline);
+        }
+        co_return failure(inquiry.error().code, "LUN {}: {}{}", uri_.lun, inquiry.error().text, others);
     }
     facts_.model = inquiry->model;
     facts_.tpgs = inquiry->tpgs;
@@ -192,32 +231,10 @@ net::Task<Result<Identification>> ControlSession::read_identification(Nanosecond
     co_return parse_identification(*page);
 }
 
-/// Capacity and limits; a port that takes no I/O need not tell, and then the facts stay as they are.
+/// Capacity and limits. A port that takes no I/O need not tell the capacity: then the limits stay as they
+/// are.
 net::Task<Result<void>> ControlSession::measure(Nanoseconds deadline) {
-    std::array<std::byte, sizeof(CapacityData)> capacity{};
-    ReadCapacityCdb command;
-    command.allocation = static_cast<std::uint32_t>(capacity.size());
-    Result<CommandResult> done;
-    for (bool again = true; again;) {
-        done = co_await session_->execute(cdb_of(command), Transfer::to_host, capacity, deadline,
-                                          "READ CAPACITY(16)");
-        again = done && is_unit_attention(done->sense);
-    }
-    if (!done) {
-        co_return unexpected(done.error());
-    }
-    if (!done->good()) {
-        if (attention_of(done->sense).state) {
-            co_return Result<void>{};
-        }
-        co_return failure(EIO, "the target refuses READ CAPACITY(16) with {}", status_text(done->sense));
-    }
     UnitPages pages;
-    const Result<Capacity> size = parse_capacity(std::span(capacity).first(done->moved));
-    if (!size) {
-        co_return unexpected(size.error());
-    }
-    pages.capacity = *size;
     if (has_page(vpd_page::kBlockLimits)) {
         const Result<std::vector<std::byte>> page = co_await inquire(true, vpd_page::kBlockLimits, deadline);
         pages.block_limits = page ? parse_block_limits(*page) : std::nullopt;
@@ -226,6 +243,27 @@ net::Task<Result<void>> ControlSession::measure(Nanoseconds deadline) {
         const Result<std::vector<std::byte>> page = co_await inquire(true, vpd_page::kProvisioning, deadline);
         pages.provisioning = page ? parse_provisioning(*page) : std::nullopt;
     }
+    std::array<std::byte, sizeof(CapacityData)> capacity{};
+    ReadCapacityCdb command;
+    command.allocation = static_cast<std::uint32_t>(capacity.size());
+    const Result<CommandResult> done = co_await session_->execute(cdb_of(command), Transfer::to_host,
+                                                                  capacity, deadline, "READ CAPACITY(16)");
+    if (!done) {
+        co_return unexpected(done.error());
+    }
+    if (refused_for(done->sense)) {
+        pages.capacity.thin = true; // whether it trims, another path says; by which command, the pages do
+        facts_.features = features_of(pages);
+        co_return Result<void>{};
+    }
+    if (!done->good()) {
+        co_return failure(EIO, "the target refuses READ CAPACITY(16) with {}", status_text(done->sense));
+    }
+    const Result<Capacity> size = parse_capacity(std::span(capacity).first(done->moved));
+    if (!size) {
+        co_return unexpected(size.error());
+    }
+    pages.capacity = *size;
     std::array<std::byte, kModeSize> mode{};
     const Cdb mode_sense{scsi_opcode::kModeSense6, 0, 0x08, 0, static_cast<std::uint8_t>(mode.size())};
     const Result<CommandResult> sensed =
@@ -241,9 +279,32 @@ net::Task<Result<void>> ControlSession::measure(Nanoseconds deadline) {
     co_return Result<void>{};
 }
 
-// ---- ALUA
+// ---- its state
 
-net::Task<Result<PortGroups>> ControlSession::report_groups(Nanoseconds deadline) {
+/// Whether its port takes I/O, as far as TEST UNIT READY tells; and what is new. An error: the session is
+/// over.
+net::Task<Result<void>> ControlSession::ask_ready(Nanoseconds deadline) {
+    const Result<CommandResult> done =
+        co_await session_->execute(Cdb{}, Transfer::none, {}, deadline, "TEST UNIT READY");
+    if (session_->closing()) {
+        co_return unexpected(done ? Error{ENOTCONN, "the session is closed"} : done.error());
+    }
+    if (done) {
+        ready_state_ = refused_for(done->sense).value_or(AluaState::active_optimized);
+        want(attention_of(done->sense));
+    }
+    co_return Result<void>{};
+}
+
+void ControlSession::want(const Attention& attention) {
+    wanted_.state = wanted_.state || attention.state;
+    wanted_.capacity = wanted_.capacity || attention.capacity;
+    wanted_.identity = wanted_.identity || attention.identity;
+}
+
+/// Nothing, if the target refuses to say because of the state that the port is in: `refused`.
+net::Task<Result<PortGroups>> ControlSession::report_groups(Nanoseconds deadline,
+                                                            std::optional<AluaState>& refused) {
     while (true) {
         std::vector<std::byte> data(kPortGroupsSize);
         PortGroupsCdb command;
@@ -258,19 +319,23 @@ net::Task<Result<PortGroups>> ControlSession::report_groups(Nanoseconds deadline
         if (done->good()) {
             co_return parse_port_groups(std::span(data).first(done->moved), extended_);
         }
-        const bool attention = is_unit_attention(sense);
-        if (!attention && extended_ && sense.key == sense_key::kIllegalRequest) {
-            extended_ = false; // some targets refuse what they don't know
-        } else if (!attention) {
+        refused = refused_for(sense);
+        if (refused || !extended_ || sense.key != sense_key::kIllegalRequest || is_unit_missing(sense)) {
             co_return failure(EIO, "the target refuses REPORT TARGET PORT GROUPS with {}",
                               status_text(sense));
         }
+        extended_ = false; // some targets refuse what they don't know
     }
 }
 
 /// Of the group of our port. A target that does not report groups after all has none.
 net::Task<Result<AluaState>> ControlSession::read_state(Nanoseconds deadline) {
-    const Result<PortGroups> report = co_await report_groups(deadline);
+    std::optional<AluaState> refused;
+    const Result<PortGroups> report = co_await report_groups(deadline, refused);
+    if (refused) { // a port in transition need not say more
+        facts_.reports_state = true;
+        co_return *refused;
+    }
     if (!report) {
         co_return unexpected(report.error());
     }
@@ -304,7 +369,12 @@ net::Task<int> ControlSession::logout(Nanoseconds deadline) {
     }
     if (watching_) {
         wake();
+        // What is under way may have more time than we have.
+        const net::TimerQueue::Id timer = reactor_.timers().add(deadline, [this] {
+            session_->fail({ETIMEDOUT, "no answer"});
+        });
         co_await watched_;
+        reactor_.timers().cancel(timer);
     }
     if (!session_) {
         co_return 0;
@@ -323,8 +393,7 @@ void ControlSession::ended(const Error& error) {
         return;
     }
     wake(); // watch() ends
-    const std::string where = facts_.address.empty() ? "" : facts_.address + ": ";
-    listener_->on_lost({error.code, where + error.text});
+    listener_->on_lost({error.code, facts_.address + ": " + error.text});
 }
 
 } // namespace mpath::iscsi

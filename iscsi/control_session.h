@@ -8,7 +8,8 @@
 //
 // While it lives (control_session_watch.cc): targets tell of most changes by a unit attention, with the next
 // command of each initiator. So at every half of the keep-alive timeout NOP-Out asks whether the target is
-// there and TEST UNIT READY what is new; what it says is looked at, in full, at once.
+// there and TEST UNIT READY what is new; what it says is looked at, in full, at once. The state is asked for
+// each time, as not every target tells of it.
 #pragma once
 
 #include <cstdint>
@@ -80,21 +81,23 @@ private:
     net::Task<Result<void>> bring_up(Nanoseconds deadline);
     net::Task<Result<void>> connect(Nanoseconds deadline);
     net::Task<Result<void>> identify(Nanoseconds deadline);
+    net::Task<Result<InquiryFacts>> find_unit(Nanoseconds deadline);
+    net::Task<std::string> other_units(Nanoseconds deadline);
     net::Task<Result<Identification>> read_identification(Nanoseconds deadline);
     net::Task<Result<std::vector<std::byte>>> inquire(bool vital, std::uint8_t page, Nanoseconds deadline);
     net::Task<Result<void>> measure(Nanoseconds deadline);
-    net::Task<Result<PortGroups>> report_groups(Nanoseconds deadline);
+    net::Task<Result<PortGroups>> report_groups(Nanoseconds deadline, std::optional<AluaState>& refused);
     net::Task<Result<AluaState>> read_state(Nanoseconds deadline);
+    net::Task<Result<void>> ask_ready(Nanoseconds deadline);
+    void want(const Attention& attention);
     [[nodiscard]] bool has_page(std::uint8_t page) const;
 
     // Watching (control_session_watch.cc).
     net::Task<int> watch();
     net::Task<int> look();
-    net::Task<bool> look_alive(Nanoseconds deadline);
     net::Task<int> update_state(Nanoseconds deadline);
     net::Task<int> update_capacity(Nanoseconds deadline);
     net::Task<int> update_identity(Nanoseconds deadline);
-    void want(const Attention& attention);
     void set_state(AluaState state);
     void lose_unit(std::string cause);
     net::Task<int> pause();
@@ -117,6 +120,8 @@ private:
     std::optional<std::uint16_t> port_group_; ///< of the port we are logged in to
     bool extended_ = true;                    ///< the target has not refused the extended header yet
     AluaState state_ = AluaState::active_optimized;
+    /// By TEST UNIT READY: the state of a port whose target does not report any.
+    AluaState ready_state_ = AluaState::active_optimized;
 
     LinkListener* listener_ = nullptr;
     std::optional<Error> loss_; ///< before start()

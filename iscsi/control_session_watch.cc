@@ -13,8 +13,9 @@ namespace {
 /// Between looks at a group in transition: doubled up to the second.
 constexpr Nanoseconds kFirstTransitionPause = 100 * kMillisecond;
 constexpr Nanoseconds kLongestTransitionPause = 2 * kSecond;
-/// With keep-alives off nobody is to be disturbed, but a path of no use has to be looked at all the same.
-constexpr Nanoseconds kUnusableCheck = 5 * kSecond;
+/// How often a path of no use is looked at, at least: it gets no I/O that would tell that it is back, and its
+/// target tells nobody on its own.
+constexpr Nanoseconds kUnusableCheck = 2 * kSecond;
 constexpr Nanoseconds kNever = 24 * 3600 * kSecond;
 
 } // namespace
@@ -25,8 +26,10 @@ void ControlSession::start(LinkListener& listener) {
         listener_->on_lost(*loss_);
         return;
     }
+    if (!state_failure_.empty()) {
+        listener_->on_event(fmt::format("{}; it has no states then", state_failure_));
+    }
     set_state(state_);
-    wanted_.state = facts_.reports_state; // it may have changed since it was read
     watching_ = true;
     woken_ = true;
     net::spawn<int>(watch(), [this](int) {
@@ -56,10 +59,8 @@ Nanoseconds ControlSession::period() const noexcept {
     if (path_state() == PathState::change) {
         return transition_pause_;
     }
-    if (options_.keep_alive_ms != 0) {
-        return options_.keep_alive_ms * kMillisecond / 2;
-    }
-    return is_usable(path_state()) ? kNever : kUnusableCheck;
+    const Nanoseconds usual = options_.keep_alive_ms == 0 ? kNever : options_.keep_alive_ms * kMillisecond / 2;
+    return is_usable(path_state()) ? usual : std::min(usual, kUnusableCheck);
 }
 
 net::Task<int> ControlSession::pause() {
@@ -96,12 +97,12 @@ net::Task<int> ControlSession::look() {
         co_return 0;
     }
     const Nanoseconds deadline = now() + patience();
-    if (!co_await look_alive(deadline)) {
+    const Result<void> alive = co_await session_->ping(deadline);
+    if (!alive) {
         co_return 0;
     }
-    if (!is_usable(path_state())) {
-        wanted_.state = true; // I/O no longer tells how it is
-    }
+    co_await ask_ready(deadline);
+    wanted_.state = true;
     while (wanted_.any() && !stopping_ && !session_->closing()) {
         if (std::exchange(wanted_.identity, false)) {
             co_await update_identity(deadline);
@@ -115,45 +116,14 @@ net::Task<int> ControlSession::look() {
     co_return 0;
 }
 
-/// False: the session is over.
-net::Task<bool> ControlSession::look_alive(Nanoseconds deadline) {
-    const Result<void> alive = co_await session_->ping(deadline);
-    if (!alive) {
-        co_return false;
-    }
-    const Cdb test_unit_ready{};
-    constexpr int kMaxAttentions = 16;
-    for (int i = 0; i < kMaxAttentions; ++i) {
-        const Result<CommandResult> done =
-            co_await session_->execute(test_unit_ready, Transfer::none, {}, deadline, "TEST UNIT READY");
-        if (!done) {
-            co_return false;
-        }
-        want(attention_of(done->sense));
-        if (!is_unit_attention(done->sense)) {
-            break;
-        }
-    }
-    co_return true;
-}
-
-void ControlSession::want(const Attention& attention) {
-    wanted_.state = wanted_.state || (attention.state && facts_.reports_state);
-    wanted_.capacity = wanted_.capacity || attention.capacity;
-    wanted_.identity = wanted_.identity || attention.identity;
-}
-
 // ---- the state of our port's group
 
 net::Task<int> ControlSession::update_state(Nanoseconds deadline) {
     const bool asked = std::exchange(state_asked_, false);
-    if (!facts_.reports_state) {
-        if (asked) {
-            listener_->on_path_state(path_state(), state_name());
-        }
-        co_return 0;
+    Result<AluaState> read = ready_state_;
+    if (facts_.reports_state) {
+        read = co_await read_state(deadline);
     }
-    const Result<AluaState> read = co_await read_state(deadline);
     if (session_->closing()) {
         co_return 0;
     }
@@ -220,15 +190,15 @@ net::Task<int> ControlSession::update_capacity(Nanoseconds deadline) {
 }
 
 net::Task<int> ControlSession::update_identity(Nanoseconds deadline) {
-    const Result<std::vector<std::byte>> data = co_await inquire(false, 0, deadline);
+    const Result<InquiryFacts> inquiry = co_await find_unit(deadline);
     if (session_->closing()) {
         co_return 0;
     }
-    if (!data) {
-        listener_->on_event(data.error().text);
+    if (!inquiry && inquiry.error().code == EIO) { // refused: nothing is known but that
+        listener_->on_event(inquiry.error().text);
         co_return 0;
     }
-    if (const Result<InquiryFacts> inquiry = parse_inquiry(*data); !inquiry) {
+    if (!inquiry) {
         lose_unit(inquiry.error().code == ENODEV ? fmt::format("LUN {} was removed", uri_.lun)
                                                  : inquiry.error().text);
         co_return 0;

@@ -48,6 +48,12 @@ struct Sense {
     return sense.status == scsi_status::kCheckCondition && sense.key == sense_key::kUnitAttention;
 }
 
+/// There is no logical unit behind the LUN, or none any more.
+[[nodiscard]] constexpr bool is_unit_missing(const Sense& sense) noexcept {
+    return sense.status == scsi_status::kCheckCondition && sense.key == sense_key::kIllegalRequest &&
+           sense.asc == 0x25;
+}
+
 /// What a unit attention, or a refusal, is reason to look at again.
 struct Attention {
     bool state = false;    ///< of the target port group
