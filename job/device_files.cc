@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
-#include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <system_error>
 
-#include <fmt/format.h>
+#include "iscsi/inquiry.h"
 
 namespace mpath::job {
 
@@ -40,24 +39,12 @@ bool wwid_is(const fs::path& file, std::string_view kind, const std::string& dig
     return line.starts_with(kind) && digits_of(std::string_view(line).substr(kind.size())) == digits;
 }
 
-/// Page 83h (SPC-5, Device Identification): 4 bytes of header, then designators of 4 bytes of header each,
-/// whose last byte is the length of what follows.
-bool has_designator(const fs::path& file, const std::string& digits) {
-    std::ifstream stream(file, std::ios::binary);
-    const std::string page{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    constexpr std::size_t kHeader = 4;
-    for (std::size_t at = kHeader; at + kHeader <= page.size();) {
-        const std::size_t length = static_cast<std::uint8_t>(page[at + 3]);
-        std::string designator;
-        for (const char c : std::string_view(page).substr(at + kHeader, length)) {
-            designator += fmt::format("{:02x}", static_cast<std::uint8_t>(c));
-        }
-        if (designator == digits) {
-            return true;
-        }
-        at += kHeader + length;
-    }
-    return false;
+/// By the same rule as over iSCSI, which sees the same page through another port.
+bool is_identified_by(const fs::path& page, const DeviceIdentity& identity) {
+    std::ifstream stream(page, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    const auto found = iscsi::parse_identification(std::as_bytes(std::span(bytes)));
+    return found && found->identity == identity;
 }
 
 } // namespace
@@ -82,8 +69,8 @@ std::vector<fs::path> entries_of(const fs::path& directory) {
 
 bool has_identity(const fs::path& directory, const DeviceIdentity& identity) {
     const std::string digits = digits_of(identity.value);
-    if (digits.empty()) {
-        return false;
+    if (identity.value.empty() || (digits.empty() && identity.kind != DeviceIdentity::Kind::vpd83)) {
+        return false; // what is not there would be equal
     }
     switch (identity.kind) {
     case DeviceIdentity::Kind::none:
@@ -95,9 +82,8 @@ bool has_identity(const fs::path& directory, const DeviceIdentity& identity) {
     case DeviceIdentity::Kind::eui64:
         return attribute_is(directory / "eui", digits) || wwid_is(directory / "wwid", "eui.", digits);
     case DeviceIdentity::Kind::vpd83:
-        return wwid_is(directory / "device/wwid", "naa.", digits) ||
-               wwid_is(directory / "device/wwid", "eui.", digits) ||
-               has_designator(directory / "device/vpd_pg83", digits);
+        return read_line(directory / "device/wwid") == identity.value ||
+               is_identified_by(directory / "device/vpd_pg83", identity);
     }
     return false;
 }

@@ -17,7 +17,7 @@ namespace mpath::job {
 [[nodiscard]] std::vector<std::filesystem::path> entries_of(const std::filesystem::path& directory);
 
 /// Whether the block device at `directory`, which is /sys/block/NAME, is the one of that identity. NVMe: the
-/// attributes uuid, nguid, eui and wwid; SCSI: device/wwid and the designators of device/vpd_pg83.
+/// attributes uuid, nguid, eui and wwid; SCSI: device/wwid, and the best designator of device/vpd_pg83.
 [[nodiscard]] bool has_identity(const std::filesystem::path& directory, const DeviceIdentity& identity);
 
 } // namespace mpath::job

@@ -13,7 +13,9 @@ namespace mpath {
 struct DeviceIdentity {
     enum class Kind : std::uint8_t { none, eui64, nguid, uuid, vpd83 };
     Kind kind = Kind::none;
-    std::string value; ///< lower-case text: a UUID with dashes, otherwise hexadecimal digits
+    /// A UUID with dashes; hexadecimal digits; of VPD 83h what Linux calls its wwid, "naa.6001405…". All
+    /// digits in lower case.
+    std::string value;
 
     bool operator==(const DeviceIdentity&) const = default;
     /// "uuid 1b4e…", or "none".

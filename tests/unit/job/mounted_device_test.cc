@@ -69,7 +69,7 @@ struct Attribute {
 TEST(LocalDevice, is_recognised_by_every_attribute_of_its_identity) {
     using Kind = DeviceIdentity::Kind;
     const std::string page =
-        std::string("\0\x83\0\x0c\x01\x03\0\x08", 8) + "\x60\x01\x40\x05\x01\x02\x03\x04";
+        std::string("\0\x83\0\x0c\x01\x03\0\x08", 8) + "\x50\x01\x40\x05\x01\x02\x03\x04";
     const Attribute cases[] = {
         {"nvme0n1/uuid", some_uuid.value, some_uuid},
         {"nvme0n1/wwid", "uuid." + some_uuid.value, some_uuid},
@@ -83,8 +83,9 @@ TEST(LocalDevice, is_recognised_by_every_attribute_of_its_identity) {
         {"nvme0n1/wwid", "eui.002538b1c1000001", {Kind::eui64, "002538b1c1000001"}},
         {"sda/device/wwid",
          "naa.6001405aabbccdd00112233445566778",
-         {Kind::vpd83, "6001405aabbccdd00112233445566778"}},
-        {"sda/device/vpd_pg83", page, {Kind::vpd83, "6001400501020304"}},
+         {Kind::vpd83, "naa.6001405aabbccdd00112233445566778"}},
+        {"sda/device/wwid", "t10.IET     00010001", {Kind::vpd83, "t10.IET     00010001"}},
+        {"sda/device/vpd_pg83", page, {Kind::vpd83, "naa.5001400501020304"}},
     };
     for (const Attribute& attribute : cases) {
         FakeHost host;
