@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The target's end of a session, as a script: the test says which PDUs it sends, and looks at those it got.
+// The numbers that a well-behaved target keeps are kept here; a test that wants them wrong says so.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "base/digest.h"
 #include "iscsi/session_parameters.h"
 #include "iscsi/wire/pdu.h"
 #include "iscsi/wire/scsi.h"
@@ -40,157 +39,137 @@ inline Bytes pattern(std::size_t length, unsigned seed = 0) {
     return data;
 }
 
-/// One behind the other. In braces, because their numbers are given in the order in which they are made.
-inline Bytes stream_of(std::initializer_list<Bytes> pdus) {
-    Bytes stream;
-    for (const Bytes& pdu : pdus) {
-        stream.insert(stream.end(), pdu.begin(), pdu.end());
-    }
-    return stream;
-}
-
 inline Bytes slice(const Bytes& data, std::size_t offset, std::size_t length) {
     return {data.begin() + static_cast<std::ptrdiff_t>(offset),
             data.begin() + static_cast<std::ptrdiff_t>(offset + length)};
 }
 
-/// The segment of a response with sense data: its length first.
-inline Bytes with_length(const Bytes& sense) {
-    return bytes_of(Be16(static_cast<std::uint16_t>(sense.size()))) + sense;
+inline SessionParameters with_digests(SessionParameters parameters = {}) {
+    parameters.header_digest = parameters.data_digest = true;
+    return parameters;
 }
 
-inline Bytes fixed_sense(std::uint8_t key, std::uint8_t asc, std::uint8_t ascq) {
+/// Sense data in fixed format as a response carries it, its length before it.
+inline Bytes sense_segment(std::uint8_t key, std::uint8_t asc, std::uint8_t ascq) {
     FixedSense sense;
     sense.key = key;
     sense.asc = asc;
     sense.ascq = ascq;
-    return bytes_of(sense);
+    return bytes_of(Be16(std::uint16_t{sizeof sense})) + bytes_of(sense);
 }
-
-/// All serial numbers wrap around within a test.
-inline constexpr SessionNumbers kNumbers{
-    .cmd_sn = 0xfffffffe, .exp_stat_sn = 0xfffffffd, .max_cmd_sn = 0xfffffffe + 4095};
 
 /// A PDU that a target got.
 struct Pdu {
-    Bytes bytes; ///< without digests
-    bool digests_match = true;
+    Bytes header = Bytes(kBhsSize);
+    Bytes data;
+    bool digests_match = true; ///< those that were agreed on
+    bool padding_is_zero = true;
 
     template <typename T>
     [[nodiscard]] T as() const {
         T value;
-        std::memcpy(&value, bytes.data(), sizeof value);
+        std::memcpy(&value, header.data(), sizeof value);
         return value;
     }
     [[nodiscard]] Opcode opcode() const { return static_cast<Opcode>(as<Bhs>().opcode & kOpcodeMask); }
-    [[nodiscard]] Bytes data() const { return slice(bytes, kBhsSize, as<Bhs>().data_length); }
+    [[nodiscard]] bool immediate() const { return (as<Bhs>().opcode & kImmediate) != 0; }
+    [[nodiscard]] bool final() const { return (as<Bhs>().flags & kFinal) != 0; }
+    [[nodiscard]] std::uint32_t tag() const { return as<Bhs>().task_tag; }
 };
 
 class ScriptedTarget {
 public:
-    ScriptedTarget(UniqueFd fd, const SessionParameters& parameters, const SessionNumbers& start)
-        : stat_sn(start.exp_stat_sn), exp_cmd_sn(start.cmd_sn), max_cmd_sn(start.max_cmd_sn),
-          parameters_(parameters), end_(std::move(fd)) {}
+    ScriptedTarget(UniqueFd fd, const SessionParameters& agreed, const SessionNumbers& numbers)
+        : stat_sn(numbers.exp_stat_sn), exp_cmd_sn(numbers.cmd_sn), max_cmd_sn(numbers.max_cmd_sn),
+          end_(std::move(fd)), agreed_(agreed) {}
 
     net::test::FarEnd& end() { return end_; }
     void send(const Bytes& bytes) { end_.send(bytes); }
 
-    // What a target sends, ready for the wire.
+    // What a target sends, ready for the wire. Data-In and R2T are numbered by command.
 
-    /// Header and data, padded, with the digests that were agreed on. `padding`: what it consists of.
-    template <typename T>
-    Bytes sealed(T pdu, const Bytes& data = {}, std::byte padding = {}) const {
-        pdu.data_length = static_cast<std::uint32_t>(data.size());
-        Bytes header = bytes_of(pdu);
-        Bytes segment = data;
-        segment.resize(padded(static_cast<std::uint32_t>(data.size())), padding);
-        Bytes digest(kDigestSize);
-        store_digest(segment, digest.data());
-        segment = parameters_.data_digest && !data.empty() ? segment + digest : segment;
-        store_digest(header, digest.data());
-        return (parameters_.header_digest ? header + digest : header) + segment;
-    }
-    /// With the numbers of the session. `takes`: it takes a StatSN.
-    template <typename T>
-    T numbered(T pdu, bool takes = true) {
-        pdu.stat_sn = stat_sn;
-        stat_sn += takes ? 1 : 0;
-        pdu.exp_cmd_sn = exp_cmd_sn;
-        pdu.max_cmd_sn = max_cmd_sn;
-        return pdu;
-    }
-
-    Bytes data_in(std::uint32_t tag, std::uint32_t data_sn, std::uint32_t offset, const Bytes& data,
-                  unsigned flags = 0, std::uint8_t status = 0, std::uint32_t residual = 0) {
+    Bytes data_in(std::uint32_t tag, std::uint32_t offset, const Bytes& data, std::uint8_t flags,
+                  std::uint8_t status = 0, std::uint32_t residual = 0) {
         DataIn pdu;
-        pdu.flags = static_cast<std::uint8_t>(flags);
+        pdu.flags = flags;
         pdu.status = status;
         pdu.task_tag = tag;
         pdu.target_tag = kNoTag;
-        pdu.data_sn = data_sn;
+        pdu.data_sn = data.empty() ? 0 : data_sn_[tag]++;
         pdu.offset = offset;
         pdu.residual = residual;
-        return sealed(numbered(pdu, (flags & data_in_flag::kStatus) != 0), data);
+        return wire(pdu, data, (flags & data_in_flag::kStatus) != 0);
     }
-    /// All of a small read, with success.
-    Bytes whole_read(std::uint32_t tag, const Bytes& data) {
-        return data_in(tag, 0, 0, data, kFinal | data_in_flag::kStatus);
+    /// All of a command's data, with its status.
+    Bytes answer_read(std::uint32_t tag, const Bytes& data) {
+        return data_in(tag, 0, data, kFinal | data_in_flag::kStatus);
     }
-    Bytes response(std::uint32_t tag, std::uint8_t status = 0, const Bytes& sense = {}, unsigned flags = 0,
-                   std::uint32_t residual = 0) {
+    Bytes response(std::uint32_t tag, std::uint8_t status = 0, const Bytes& segment = {}) {
         ScsiResponse pdu;
-        pdu.flags = static_cast<std::uint8_t>(kFinal | flags);
         pdu.status = status;
         pdu.task_tag = tag;
-        pdu.residual = residual;
-        return sealed(numbered(pdu), sense.empty() ? Bytes{} : with_length(sense));
+        return wire(pdu, segment, true);
     }
-    Bytes r2t(std::uint32_t tag, std::uint32_t r2t_sn, std::uint32_t target_tag, std::uint32_t offset,
-              std::uint32_t length) {
+    Bytes r2t(std::uint32_t tag, std::uint32_t target_tag, std::uint32_t offset, std::uint32_t length) {
         R2t pdu;
         pdu.task_tag = tag;
         pdu.target_tag = target_tag;
-        pdu.r2t_sn = r2t_sn;
+        pdu.r2t_sn = data_sn_[tag]++;
         pdu.offset = offset;
         pdu.desired_length = length;
-        return sealed(numbered(pdu, false));
+        return wire(pdu);
     }
-    /// That wants no answer: it only tells the numbers.
-    Bytes nop_in() { return sealed(numbered(NopIn{}, false)); }
-    Bytes async(std::uint8_t event, const Bytes& data = {}) {
-        AsyncMessage pdu;
-        pdu.event = event;
-        pdu.parameter1 = 1;
-        pdu.parameter2 = 2;
-        pdu.parameter3 = 3;
-        return sealed(numbered(pdu), data);
+    /// That tells of the window and asks nothing.
+    Bytes news() { return wire(NopIn{}); }
+    /// Any PDU; the numbers are filled in. `takes_number`: it is an answer, which moves StatSN on.
+    template <typename T>
+    Bytes wire(T pdu, const Bytes& data = {}, bool takes_number = false) {
+        static_assert(sizeof(T) == kBhsSize);
+        pdu.data_length = static_cast<std::uint32_t>(data.size());
+        pdu.stat_sn = takes_number ? stat_sn++ : stat_sn;
+        pdu.exp_cmd_sn = exp_cmd_sn;
+        pdu.max_cmd_sn = max_cmd_sn;
+        return sealed(bytes_of(pdu), data);
     }
-    Bytes reject(std::uint8_t reason, const Bytes& header) {
-        Reject pdu;
-        pdu.reason = reason;
-        return sealed(numbered(pdu), header);
+    /// Header and data as they are sent with the digests that were agreed on.
+    [[nodiscard]] Bytes sealed(Bytes header, Bytes data) const {
+        Bytes digest(kDigestSize);
+        if (agreed_.header_digest) {
+            store_digest(header, digest.data());
+            header = header + digest;
+        }
+        if (data.empty()) {
+            return header;
+        }
+        data.resize(padded(static_cast<std::uint32_t>(data.size())), std::byte{0});
+        store_digest(data, digest.data());
+        return header + data + (agreed_.data_digest ? digest : Bytes{});
     }
 
     /// The next whole PDU that has arrived.
     std::optional<Pdu> next() {
         end_.pump();
         const Bytes& received = end_.received();
-        const std::size_t head = kBhsSize + (parameters_.header_digest ? kDigestSize : 0);
+        const std::size_t head = kBhsSize + (agreed_.header_digest ? kDigestSize : 0);
         if (received.size() < taken_ + head) {
             return std::nullopt;
         }
-        Pdu pdu{slice(received, taken_, kBhsSize)};
-        const std::size_t segment = padded(pdu.as<Bhs>().data_length);
-        const std::size_t tail = parameters_.data_digest && segment > 0 ? kDigestSize : 0;
-        if (received.size() < taken_ + head + segment + tail) {
+        Pdu pdu;
+        pdu.header = slice(received, taken_, kBhsSize);
+        const std::uint32_t length = pdu.as<Bhs>().data_length;
+        const std::size_t tail = agreed_.data_digest && length > 0 ? kDigestSize : 0;
+        const std::size_t size = head + padded(length) + tail;
+        if (received.size() < taken_ + size) {
             return std::nullopt;
         }
-        const Bytes data = slice(received, taken_ + head, segment);
+        const Bytes all = slice(received, taken_, size);
+        taken_ += size;
+        pdu.data = slice(all, head, length);
+        pdu.padding_is_zero =
+            slice(all, head + length, padded(length) - length) == Bytes(padded(length) - length);
         pdu.digests_match =
-            (!parameters_.header_digest || digest_matches(pdu.bytes, received.data() + taken_ + kBhsSize)) &&
-            (tail == 0 || digest_matches(data, received.data() + taken_ + head + segment));
-        pdu.bytes = pdu.bytes + data;
-        taken_ += head + segment + tail;
+            (!agreed_.header_digest || digest_matches(pdu.header, all.data() + kBhsSize)) &&
+            (tail == 0 || digest_matches(slice(all, head, padded(length)), all.data() + size - kDigestSize));
         return pdu;
     }
 
@@ -199,9 +178,10 @@ public:
     std::uint32_t max_cmd_sn;
 
 private:
-    SessionParameters parameters_;
     net::test::FarEnd end_;
+    SessionParameters agreed_;
     std::size_t taken_ = 0;
+    std::map<std::uint32_t, std::uint32_t> data_sn_; ///< next of a command, by its tag
 };
 
 } // namespace mpath::iscsi::test
