@@ -62,7 +62,9 @@ TEST(PathListRefuses, and_says_which_entry) {
         {some_uri + ",," + some_uri, EINVAL, "paths= entry 2: is empty"},
         {some_uri + ",", EINVAL, "paths= entry 2: is empty"},
         {"=" + some_uri, EINVAL, "paths= entry 1: the name before '=' is empty"},
-        {"a=", EINVAL, "paths= entry 1: there is no path; write nvme+tcp://host[:port]/subnqn/nsid"},
+        {"a=", EINVAL,
+         "paths= entry 1: there is no path; write nvme+tcp://host[:port]/subnqn/nsid or "
+         "iscsi://[user@]host[:port]/target/lun"},
         {"a=" + some_uri + ",a=" + some_uri, EINVAL, "paths= entry 2: the name a is that of entry 1 already"},
         {"p1=" + some_uri + "," + some_uri, EINVAL, "paths= entry 2: the name p1 is that of entry 1 already"},
         {"0=" + some_uri, EINVAL,
@@ -81,14 +83,15 @@ TEST(PathListRefuses, and_says_which_entry) {
          "else"},
         {"all=" + some_uri, EINVAL,
          "paths= entry 1: the name 'all' is reserved, because path=all means something else"},
-        {"iscsi://h/iqn.x/0", ENOTSUP,
-         "paths= entry 1: 'iscsi://h/iqn.x/0': iscsi:// is not spoken by this version, nvme+tcp:// is"},
+        {"iscsi://h/iqn.x/a", EINVAL,
+         "paths= entry 1: 'iscsi://h/iqn.x/a', character 17: LUN 'a' is not a number from 0 to 16383"},
         {"/dev/nvme0n1", ENOTSUP,
          "paths= entry 1: '/dev/nvme0n1': kernel block devices are not driven by this version; name the "
          "target's "
-         "addresses as nvme+tcp://host[:port]/subnqn/nsid"},
+         "addresses as nvme+tcp://host[:port]/subnqn/nsid or iscsi://[user@]host[:port]/target/lun"},
         {"192.0.2.1", EINVAL,
-         "paths= entry 1: '192.0.2.1' has no scheme; write nvme+tcp://host[:port]/subnqn/nsid"},
+         "paths= entry 1: '192.0.2.1' has no scheme; write nvme+tcp://host[:port]/subnqn/nsid or "
+         "iscsi://[user@]host[:port]/target/lun"},
         {some_uri + ",nvme+tcp://h/nqn.x/0", EINVAL,
          "paths= entry 2: 'nvme+tcp://h/nqn.x/0', character 20: NSID '0' is not a number from 1 to "
          "4294967294"},
