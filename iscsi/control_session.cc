@@ -128,7 +128,8 @@ net::Task<Result<std::vector<LoggedIn>>> ControlSession::log_in_io_sessions(Nano
         request.cancellation = cancellation_;
         Result<LoggedIn> session = co_await log_in(reactor_, addresses_, std::move(request), deadline);
         if (!session) {
-            co_return failure_in(fmt::format("session {} of {}", number, facts_.io_queues), session.error());
+            const std::string which = fmt::format("session {} of {}", number, facts_.io_queues);
+            co_return failure_in(which, session.error());
         }
         const Lun lun = to_wire(uri_.lun);
         const Result<void> heard_all =
@@ -184,7 +185,12 @@ net::Task<std::string> ControlSession::other_units(Nanoseconds deadline) {
         co_return std::string();
     }
     const auto luns = parse_lun_list(std::span(data).first(done->moved));
-    co_return luns && !luns->empty() ? fmt::format("; there are: {}", fmt::join(*luns, ", ")) : "";
+    // Named: of two temporaries GCC 12 copies the wrong one byte by byte.
+    std::string text;
+    if (luns && !luns->empty()) {
+        text = fmt::format("; there are: {}", fmt::join(*luns, ", "));
+    }
+    co_return text;
 }
 
 net::Task<Result<void>> ControlSession::identify(Nanoseconds deadline) {
@@ -243,6 +249,18 @@ net::Task<Result<void>> ControlSession::measure(Nanoseconds deadline) {
         const Result<std::vector<std::byte>> page = co_await inquire(true, vpd_page::kProvisioning, deadline);
         pages.provisioning = page ? parse_provisioning(*page) : std::nullopt;
     }
+    std::array<std::byte, kModeSize> mode{};
+    const Cdb mode_sense{scsi_opcode::kModeSense6, 0, 0x08, 0, static_cast<std::uint8_t>(mode.size())};
+    const Result<CommandResult> sensed =
+        co_await session_->execute(mode_sense, Transfer::to_host, mode, deadline, "MODE SENSE(6)");
+    if (!sensed) {
+        co_return unexpected(sensed.error());
+    }
+    if (sensed->good()) {
+        pages.caching = parse_caching_mode(std::span(mode).first(sensed->moved));
+    } else if (refused_for(sensed->sense)) {
+        pages.caching.force_unit_access = true; // rather refused later than left out unnoticed
+    }
     std::array<std::byte, sizeof(CapacityData)> capacity{};
     ReadCapacityCdb command;
     command.allocation = static_cast<std::uint32_t>(capacity.size());
@@ -264,16 +282,6 @@ net::Task<Result<void>> ControlSession::measure(Nanoseconds deadline) {
         co_return unexpected(size.error());
     }
     pages.capacity = *size;
-    std::array<std::byte, kModeSize> mode{};
-    const Cdb mode_sense{scsi_opcode::kModeSense6, 0, 0x08, 0, static_cast<std::uint8_t>(mode.size())};
-    const Result<CommandResult> sensed =
-        co_await session_->succeed(mode_sense, Transfer::to_host, mode, deadline, "MODE SENSE(6)");
-    if (sensed) {
-        pages.caching = parse_caching_mode(std::span(mode).first(sensed->moved));
-    }
-    if (session_->closing()) {
-        co_return unexpected(sensed.error());
-    }
     facts_.limits = limits_of(pages);
     facts_.features = features_of(pages);
     co_return Result<void>{};

@@ -59,7 +59,8 @@ Nanoseconds ControlSession::period() const noexcept {
     if (path_state() == PathState::change) {
         return transition_pause_;
     }
-    const Nanoseconds usual = options_.keep_alive_ms == 0 ? kNever : options_.keep_alive_ms * kMillisecond / 2;
+    const Nanoseconds usual =
+        options_.keep_alive_ms == 0 ? kNever : options_.keep_alive_ms * kMillisecond / 2;
     return is_usable(path_state()) ? usual : std::min(usual, kUnusableCheck);
 }
 

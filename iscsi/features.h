@@ -7,6 +7,8 @@ namespace mpath::iscsi {
 struct ScsiFeatures {
     bool unmap = false;            ///< trims by UNMAP
     bool write_same_unmap = false; ///< trims by WRITE SAME(16) with UNMAP; used where UNMAP can't be
+    /// Takes Force Unit Access. One that does not, and has no write cache, has no need of it.
+    bool force_unit_access = false;
 
     bool operator==(const ScsiFeatures&) const = default;
 };

@@ -47,7 +47,8 @@ public:
             if (path_.writes_.zeroes) {
                 write_same(0, lba, blocks, request);
             } else {
-                const std::uint8_t flags = path_.writes_.force_unit_access ? cdb_flag::kForceUnitAccess : 0;
+                const bool force = path_.writes_.force_unit_access && path_.features_.force_unit_access;
+                const std::uint8_t flags = force ? cdb_flag::kForceUnitAccess : 0;
                 send(block_command(scsi_opcode::kWrite16, flags, lba, blocks), Transfer::to_target,
                      request.buffer + done, length, request);
             }

@@ -86,18 +86,21 @@ CachingMode parse_caching_mode(std::span<const std::byte> data) {
     };
     CachingMode mode;
     mode.write_protected = (at(2) & 0x80) != 0;
+    mode.force_unit_access = (at(2) & 0x10) != 0;
     const std::size_t page = kHeader + at(3);
     mode.write_cache = (at(page) & 0x3f) == 0x08 && (at(page + 2) & 0x04) != 0;
     return mode;
 }
 
 ScsiFeatures features_of(const UnitPages& pages) {
-    if (!pages.provisioning || !pages.capacity.thin) {
-        return {};
+    ScsiFeatures features;
+    features.force_unit_access = pages.caching.force_unit_access || pages.caching.write_cache;
+    if (pages.provisioning && pages.capacity.thin) {
+        const std::uint8_t flags = pages.provisioning->flags5;
+        features.unmap = (flags & provisioning_flag::kUnmap) != 0 && allows_unmap(pages);
+        features.write_same_unmap = (flags & provisioning_flag::kWriteSame16) != 0;
     }
-    const std::uint8_t flags = pages.provisioning->flags5;
-    return {(flags & provisioning_flag::kUnmap) != 0 && allows_unmap(pages),
-            (flags & provisioning_flag::kWriteSame16) != 0};
+    return features;
 }
 
 DeviceLimits limits_of(const UnitPages& pages) {

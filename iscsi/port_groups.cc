@@ -79,13 +79,9 @@ Result<PortGroups> parse_port_groups(std::span<const std::byte> data, bool exten
         }
         const auto group = load<PortGroup>(rest);
         rest = rest.subspan(sizeof group);
-        if (rest.size() / sizeof(PortDescriptor) < group.ports) {
-            return failure(EPROTO, "target port group {} has {} ports, of which only {} are listed",
-                           group.id.get(), group.ports, rest.size() / sizeof(PortDescriptor));
-        }
         ReportedGroup reported{
             group.id, static_cast<AluaState>(group.state & 0x0f), (group.state & kPreferred) != 0, {}};
-        for (std::size_t i = 0; i < group.ports; ++i) {
+        for (std::size_t i = 0; i < group.ports && rest.size() >= sizeof(PortDescriptor); ++i) {
             reported.ports.push_back(load<PortDescriptor>(rest).relative_port);
             rest = rest.subspan(sizeof(PortDescriptor));
         }

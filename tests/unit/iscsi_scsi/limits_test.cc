@@ -163,6 +163,15 @@ TEST_F(UnitLimits, nothing_trims_unless_every_page_allows_it) {
     EXPECT_EQ(features(), ScsiFeatures{});
 }
 
+/// Linux's target refuses the bit where it has no cache to write through.
+TEST_F(UnitLimits, unit_access_is_forced_where_that_is_known_or_there_is_a_cache) {
+    EXPECT_FALSE(features().force_unit_access);
+    pages.caching.force_unit_access = true;
+    EXPECT_TRUE(features().force_unit_access);
+    pages.caching = {.write_cache = true};
+    EXPECT_TRUE(features().force_unit_access);
+}
+
 TEST_F(UnitLimits, are_none_where_the_unit_says_so) {
     pages.block_limits->max_unmap_blocks = 0xffffffff;
     pages.block_limits->max_write_same = 0;

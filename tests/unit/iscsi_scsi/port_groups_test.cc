@@ -15,6 +15,18 @@ PortGroups two_groups() {
     return {{{1, AluaState::active_optimized, true, {1, 2}}, {0xa0b, AluaState::standby, false, {0x103}}}, 0};
 }
 
+/// As Linux 6.12 answers: 4 bytes less than its two groups take, because of the extended header.
+TEST(PortGroupsOfLinux, have_the_last_groups_ports_cut_off) {
+    const auto found = parse_port_groups(
+        hex("00000018 10 00 0000 00 cf 0001 00 00 00 01 0000 0001 02 cf 0002 00 02 00 01"), true);
+    ASSERT_TRUE(found) << found.error().text;
+    ASSERT_EQ(found->groups.size(), 2U);
+    EXPECT_EQ(found->groups[0].ports, (std::vector<std::uint16_t>{1}));
+    EXPECT_EQ(found->groups[1].id, 2);
+    EXPECT_EQ(found->groups[1].state, AluaState::standby);
+    EXPECT_TRUE(found->groups[1].ports.empty());
+}
+
 TEST(PortGroups, are_read_from_a_plain_answer) {
     const auto found = parse_port_groups(hex("0000001c") + hex(kPreferredGroup) + hex(kStandbyGroup), false);
     ASSERT_TRUE(found) << found.error().text;
@@ -58,10 +70,6 @@ TEST(PortGroups, refuse_a_list_that_is_none) {
         {hex("00000004 10 3c 0000"), "REPORT TARGET PORT GROUPS lists no group"},
         {hex("00000002 10 3c 0000"), "REPORT TARGET PORT GROUPS ends within a group"},
         {hex("00000008 80 ff 0001"), "REPORT TARGET PORT GROUPS ends within a group"},
-        {hex("0000000c 80 ff 0001 00 02 00 02 0000 0001"),
-         "target port group 1 has 2 ports, of which only 1 are listed"},
-        {hex("ffffffff 80 ff 0001 00 02 00 ff 0000 0001"),
-         "target port group 1 has 255 ports, of which only 1 are listed"},
     };
     for (const auto& [data, sentence] : cases) {
         const auto found = parse_port_groups(data, true);
@@ -89,6 +97,23 @@ TEST(AluaStates, have_the_words_of_every_protocol_and_their_own) {
     for (const auto& row : cases) {
         EXPECT_EQ(path_state(row.alua), row.state) << row.name;
         EXPECT_EQ(own_name(row.alua), row.name);
+    }
+}
+
+TEST(AccessState, is_what_a_command_was_refused_for) {
+    const std::pair<Sense, std::optional<AluaState>> cases[] = {
+        {{0x02, 2, 0x04, 0x0a, false}, AluaState::transitioning},
+        {{0x02, 6, 0x04, 0x0a, false}, AluaState::transitioning},
+        {{0x02, 2, 0x04, 0x0b, false}, AluaState::standby},
+        {{0x02, 2, 0x04, 0x0c, false}, AluaState::unavailable},
+        {{0x02, 2, 0x04, 0x12, false}, AluaState::offline},
+        {{0x02, 2, 0x04, 0x01, false}, std::nullopt},
+        {{0x02, 2, 0x3a, 0x0b, false}, std::nullopt},
+        {{0x02, 5, 0x04, 0x0b, false}, std::nullopt},
+        {{0x08, 0, 0, 0, false}, std::nullopt},
+    };
+    for (const auto& [sense, state] : cases) {
+        EXPECT_EQ(refused_for(sense), state) << status_text(sense);
     }
 }
 

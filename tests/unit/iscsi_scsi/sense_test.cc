@@ -122,20 +122,13 @@ TEST(Attention, says_what_to_look_at_again) {
         bool state, capacity, identity;
     } const cases[] = {
         {checked(0x6, 0x29, 0x00), true, true, true}, // a reset: everything
-        {checked(0x6, 0x29, 0x04), true, true, true},
-        {checked(0x6, 0x2a, 0x01), true, false, false},
-        {checked(0x6, 0x2a, 0x06), true, false, false},
-        {checked(0x6, 0x2a, 0x07), true, false, false},
-        {checked(0x2, 0x04, 0x0a), true, false, false},
-        {checked(0x2, 0x04, 0x0b), true, false, false},
-        {checked(0x2, 0x04, 0x0c), true, false, false},
-        {checked(0x2, 0x04, 0x12), true, false, false},
-        {checked(0x6, 0x2a, 0x09), false, true, false},
-        {checked(0x6, 0x3f, 0x03), false, false, true},
-        {checked(0x6, 0x3f, 0x0e), false, false, true},
-        {checked(0x5, 0x25, 0x00), false, false, true},
-        {checked(0x3, 0x11, 0x00), false, false, false},
-        {{}, false, false, false},
+        {checked(0x6, 0x29, 0x04), true, true, true},    {checked(0x6, 0x2a, 0x01), true, false, false},
+        {checked(0x6, 0x2a, 0x06), true, false, false},  {checked(0x6, 0x2a, 0x07), true, false, false},
+        {checked(0x2, 0x04, 0x0a), true, false, false},  {checked(0x2, 0x04, 0x0b), true, false, false},
+        {checked(0x2, 0x04, 0x0c), true, false, false},  {checked(0x2, 0x04, 0x12), true, false, false},
+        {checked(0x6, 0x2a, 0x09), false, true, false},  {checked(0x6, 0x3f, 0x03), false, false, true},
+        {checked(0x6, 0x3f, 0x0e), false, false, true},  {checked(0x5, 0x25, 0x00), false, false, true},
+        {checked(0x3, 0x11, 0x00), false, false, false}, {{}, false, false, false},
     };
     for (const auto& row : cases) {
         const Attention attention = attention_of(row.sense);
