@@ -3,7 +3,7 @@
 """Rounds of random ANA changes and path losses under verify: as long as one path is usable, nothing fails.
 
 Environment:
-    MPATH_ROUNDS       how many rounds; without it, as many as begin within 60 s
+    MPATH_ROUNDS       how many rounds; without it, as many as begin within 40 s
     MPATH_SEED         a seed that was printed: the same rounds again; SEED.ROUND: that round alone
 
 What is done to whom and when, and what the job is, follow from the seed. Which I/O is on its way then does not.
@@ -16,7 +16,7 @@ import unittest
 
 import faults
 
-SECONDS = 60
+SECONDS = 40
 AT_ONCE = 8
 SEED, _, ONLY = os.environ.get("MPATH_SEED", str(random.SystemRandom().randrange(1 << 31))).partition(".")
 ROUNDS = int(os.environ.get("MPATH_ROUNDS", "0"))
