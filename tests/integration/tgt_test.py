@@ -13,7 +13,7 @@ ITS = "its secret of 16 bytes"
 
 
 @unittest.skipUnless(tgt.available(), "tgt is not installed")
-class Tgt(lab.Case):
+class Case(lab.Case):
     def setUp(self):
         super().setUp()
         self.tgt = tgt.start(self)
@@ -42,6 +42,8 @@ class Tgt(lab.Case):
         os.chmod(path, 0o600)
         return "--chap-user=me", f"--chap-secret-file={path}"
 
+
+class Login(Case):
     def test_names_the_portal_that_was_asked(self):
         self.tgt.let_in()
         for portal, address in enumerate(self.tgt.portals):
@@ -82,6 +84,53 @@ class Tgt(lab.Case):
         self.tgt.add_account("me", OURS)
         run = self.discover(*self.secrets(ITS, OURS))
         self.assertNotIn("secret of 16 bytes", run.stdout + run.stderr)
+
+
+class Job(Case):
+    """Two portals as two paths to a disk; tgt has no ALUA, and small limits unless told otherwise."""
+    SIZE = 8 * lab.MIB
+
+    def paths(self):
+        return f"a={self.tgt.uri(0)},b={self.tgt.uri(1)}"
+
+    def run_job(self, *options):
+        run = self.run_fio("--output-format=json", "--size=8m", "--iodepth=16", *options, paths=self.paths())
+        self.assertEqual(0, run.returncode, str(run))
+        (job,) = run.jobs
+        self.assertEqual(lab.fio_sums(job), lab.our_sums(job))
+        return job
+
+    def check_verified(self, *options):
+        job = self.run_job("--rw=randwrite", "--bsrange=4k-256k", "--verify=crc32c", "--verify_fatal=1", *options)
+        self.assertEqual(self.SIZE, job["read"]["io_bytes"])
+
+    def test_reads_back_what_it_wrote_by_both_portals(self):
+        self.tgt.let_in()
+        self.check_verified()
+        self.check_verified("--nr_io_queues=4")
+
+    def test_with_digests(self):
+        self.tgt.let_in()
+        for digest in ("HeaderDigest", "DataDigest"):
+            self.tgt.set(digest, "CRC32C,None")
+        for digests in (("--hdr_digest=1",), ("--data_digest=1",), ("--hdr_digest=1", "--data_digest=1")):
+            with self.subTest(digests):
+                self.check_verified(*digests)
+
+    def test_with_large_bursts_and_unsolicited_data(self):
+        self.tgt.let_in()
+        for name, value in (("MaxRecvDataSegmentLength", 262144), ("FirstBurstLength", 262144),
+                            ("MaxBurstLength", 1048576), ("InitialR2T", "No")):
+            self.tgt.set(name, value)
+        self.check_verified()
+
+    def test_with_chap_both_ways(self):
+        self.tgt.let_in()
+        self.tgt.add_account("me", OURS)
+        self.tgt.add_account("it", ITS, outgoing=True)
+        words = [word.replace("--chap-user", "--chap_user").replace("--chap-secret-file", "--chap_secret_file")
+                 for word in self.secrets(OURS, ITS)]
+        self.check_verified(*words)
 
 
 if __name__ == "__main__":
