@@ -262,6 +262,91 @@ def send_targets():
     yield "binary", iscsi_text((b"CHAP_C", b"0x0102"), (b"CHAP_R", b"0bYWJj"), (b"CHAP_I", b"0xff"))
 
 
+def iscsi_pdu_stream():
+    HEADER, DATA, MEND_DIGESTS, MEND_NUMBERS, UNASKED = 1, 2, 4, 8, 16
+    FINAL, STATUS, UNDERFLOW = 0x80, 0x01, 0x02
+    none = 0xffffffff
+
+    def pdu(opcode, flags, tag, fields, data=b"", digests=0, bytes2=b"\0\0"):
+        """`fields`: from byte 20 on. The harness numbers it, and fills in the digests."""
+        head = struct.pack(">BB2sI8sI", opcode, flags, bytes2, len(data), bytes(8), tag) + fields.ljust(28, b"\0")
+        head += b"\0" * 4 if digests & HEADER else b""
+        tail = b"\0" * (-len(data) % 4) + (b"\0" * 4 if data and digests & DATA else b"")
+        return head + data + tail
+
+    def data_in(tag, number, offset, data, flags=0, digests=0, status=0, residual=0):
+        return pdu(0x25, flags, tag, struct.pack(">7I", none, 0, 1, 40, number, offset, residual), data, digests,
+                   bytes([0, status]))
+
+    def response(tag, status=0, sense=b"", flags=0, residual=0, digests=0, failed=0):
+        segment = struct.pack(">H", len(sense)) + sense if sense else b""
+        return pdu(0x21, FINAL | flags, tag, struct.pack(">7I", 0, 0, 1, 40, 0, 0, residual), segment, digests,
+                   bytes([failed, status]))
+
+    def r2t(tag, number, target_tag, offset, length, digests=0):
+        return pdu(0x31, FINAL, tag, struct.pack(">7I", target_tag, 0, 1, 40, number, offset, length), b"", digests)
+
+    def nop_in(tag=none, target_tag=none):
+        return pdu(0x20, FINAL, tag, struct.pack(">4I", target_tag, 0, 1, 50))
+
+    def other(opcode, tag, response=0, data=b"", tail=b""):
+        return pdu(opcode, FINAL, tag, struct.pack(">4I", 0, 0, 1, 40) + tail, data, 0, bytes([response, 0]))
+
+    def reads(digests=0):
+        stream = data_in(0, 0, 0, b"a" * 512, FINAL | STATUS, digests)
+        for number, offset in enumerate(range(0, 4095, 999)):
+            part = min(999, 4095 - offset)
+            stream += data_in(1, number, offset, b"b" * part, FINAL if offset + part == 4095 else 0, digests)
+        stream += response(1, digests=digests)
+        return stream + data_in(2, 0, 0, b"c" * 32768, 0, digests) + \
+            data_in(2, 1, 32768, b"c" * 8192, FINAL | STATUS, digests)
+
+    def writes(digests=0):
+        stream = r2t(3, 0, 1, 0, 4096, digests) + response(3, digests=digests)
+        for number, offset in enumerate(range(0, 65536, 16384)):
+            stream += r2t(4, number, 7, offset, 16384, digests)
+        return stream + r2t(6, 0, 2, 0, 511, digests) + b"".join(response(tag, digests=digests) for tag in (4, 5, 6))
+
+    def seed(stream, flags=MEND_NUMBERS, r2ts=0, cuts=3):
+        return bytes([flags, r2ts, cuts]) + stream
+
+    mend = MEND_DIGESTS | MEND_NUMBERS
+    sense = bytes([0x70, 0, 6, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x2a, 6, 0, 0, 0, 0])
+    yield "reads", seed(reads())
+    yield "reads-digests", seed(reads(3), 3 | mend)
+    yield "reads-header-digest", seed(reads(1), 1 | mend)
+    yield "reads-data-digest-wrong", seed(reads(2), 2 | MEND_NUMBERS)
+    yield "writes", seed(writes())
+    yield "writes-digests", seed(writes(3), 3 | mend)
+    yield "writes-two-r2ts", seed(r2t(4, 0, 1, 0, 512) + r2t(4, 1, 2, 512, 32768) + response(4) + reads(), r2ts=3)
+    yield "writes-unasked", seed(r2t(4, 0, 1, 8192, 32768) + r2t(4, 1, 1, 40960, 24576) +
+                                 b"".join(response(tag) for tag in (4, 3, 6)), MEND_NUMBERS | UNASKED, 3)
+    yield "early-error", seed(r2t(4, 0, 1, 0, 32768) + response(4, 2, sense) + reads())
+    yield "short-success", seed(data_in(1, 0, 0, b"x" * 100, FINAL | STATUS | UNDERFLOW, residual=3995))
+    yield "failed", seed(response(1, failed=1) + response(5, 2, sense) + response(0, 8))
+    yield "pings", seed(nop_in(target_tag=5) + nop_in(0x80000000) + nop_in())
+    yield "task-management", seed(other(0x22, 0x80000002) + other(0x22, 0x80000003))
+    yield "task-unknown", seed(other(0x22, 0x80000002, 1) + other(0x22, 0x80000003, 255) + reads())
+    yield "logout", seed(other(0x26, 0x80000001))
+    for event in range(6):
+        data = struct.pack(">H", len(sense)) + sense if event == 0 else b""
+        yield f"async-{event}", seed(other(0x32, none, 0, data, struct.pack(">BBHHH", event, 0, 1, 2, 3)))
+    yield "reject-data", seed(other(0x3f, none, 2, b"\x05" + bytes(47)) + response(3, 2, sense))
+    yield "reject", seed(other(0x3f, none, 4, b"\x01" + bytes(47)))
+    for name, stream in (("unknown-opcode", other(0x30, none)), ("additional-header", b"\x21\x80\0\0\1" + bytes(43)),
+                         ("data-huge", b"\x25\0\0\0\0\xff\xff\xff" + bytes(40)), ("unknown-tag", response(9)),
+                         ("stale-generation", response(0x1000)), ("answered-twice", response(3) + response(3)),
+                         ("data-beyond", data_in(0, 0, 0, b"x" * 516)), ("data-out-of-order", data_in(1, 0, 512, b"x" * 512)),
+                         ("data-sn", data_in(1, 1, 0, b"x" * 512)), ("data-unasked", data_in(3, 0, 0, b"x" * 4)),
+                         ("status-not-last", data_in(0, 0, 0, b"x" * 512, STATUS)), ("r2t-empty", r2t(3, 0, 1, 0, 0)),
+                         ("r2t-beyond", r2t(3, 0, 1, 0, 4100)), ("r2t-out-of-order", r2t(3, 0, 1, 4, 4)),
+                         ("r2t-sn", r2t(3, 1, 1, 0, 4)), ("r2t-no-tag", r2t(3, 0, none, 0, 4)),
+                         ("r2t-burst", r2t(4, 0, 1, 0, 65536)), ("r2t-unasked", r2t(0, 0, 1, 0, 4)),
+                         ("r2t-too-many", r2t(4, 0, 1, 0, 4) + r2t(4, 1, 2, 4, 4)), ("pong-twice", nop_in(0x80000000) * 2)):
+        yield "fault-" + name, seed(stream)
+    yield "fault-stat-sn", seed(response(5), 0)
+
+
 def iscsi_target_stream():
     LOGGED_IN, DISCOVERY, CHAP = 2, 4, 8
 
@@ -384,7 +469,7 @@ def vpd():
 
 
 def main():
-    for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, iscsi_login,
+    for seeds in (pdu_stream, connect_answer, identify, ana_log, discovery_log, iscsi_login, iscsi_pdu_stream,
                   iscsi_target_stream, port_groups, send_targets, sense, target_stream, vpd):
         folder = CORPUS / seeds.__name__
         folder.mkdir(parents=True, exist_ok=True)
