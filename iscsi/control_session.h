@@ -80,16 +80,18 @@ private:
     // Bringing it up (control_session.cc).
     net::Task<Result<void>> bring_up(Nanoseconds deadline);
     net::Task<Result<void>> connect(Nanoseconds deadline);
+    net::Task<Result<PortGroups>> report_groups(Nanoseconds deadline, std::optional<AluaState>& refused);
+    net::Task<Result<AluaState>> read_state(Nanoseconds deadline);
+    net::Task<Result<void>> ask_ready(Nanoseconds deadline);
+    void want(const Attention& attention);
+
+    // The unit (control_session_unit.cc).
     net::Task<Result<void>> identify(Nanoseconds deadline);
     net::Task<Result<InquiryFacts>> find_unit(Nanoseconds deadline);
     net::Task<std::string> other_units(Nanoseconds deadline);
     net::Task<Result<Identification>> read_identification(Nanoseconds deadline);
     net::Task<Result<std::vector<std::byte>>> inquire(bool vital, std::uint8_t page, Nanoseconds deadline);
     net::Task<Result<void>> measure(Nanoseconds deadline);
-    net::Task<Result<PortGroups>> report_groups(Nanoseconds deadline, std::optional<AluaState>& refused);
-    net::Task<Result<AluaState>> read_state(Nanoseconds deadline);
-    net::Task<Result<void>> ask_ready(Nanoseconds deadline);
-    void want(const Attention& attention);
     [[nodiscard]] bool has_page(std::uint8_t page) const;
 
     // Watching (control_session_watch.cc).

@@ -131,6 +131,17 @@ TEST_F(BringUp, comes_up_behind_a_standby_port) {
     EXPECT_TRUE(found.features.unmap) << "how it trims will be needed once the state has changed";
 }
 
+/// A write that is to reach the medium must not do without because the path came up in another state.
+TEST_F(BringUp, forces_unit_access_behind_a_port_that_does_not_say_whether_it_knows_that) {
+    Data data = standby_unit();
+    EXPECT_FALSE(facts(FakeTarget(data)).features.force_unit_access) << "it says so";
+    data.mode[2] = std::byte{0x10};
+    EXPECT_TRUE(facts(FakeTarget(data)).features.force_unit_access);
+    data.mode[2] = std::byte{0};
+    data.refused[scsi_opcode::kModeSense6] = kStandby;
+    EXPECT_TRUE(facts(FakeTarget(data)).features.force_unit_access);
+}
+
 TEST_F(BringUp, takes_the_state_from_a_port_that_says_nothing_else) {
     Data data;
     data.refused = {{scsi_opcode::kTestUnitReady, kInTransition},
