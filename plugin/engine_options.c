@@ -17,8 +17,9 @@ struct fio_option engine_option_table[] = {
         .off1 = offsetof(struct engine_options, paths),
         .help =
             "Required. All paths to the device, comma-separated, each "
-            "[name=]nvme+tcp://HOST[:PORT]/SUBNQN/NSID. "
-            "PORT is 4420 unless given; an IPv6 address stands in brackets; ',' and '/' inside the NQN are "
+            "[name=]nvme+tcp://HOST[:PORT]/SUBNQN/NSID or [name=]iscsi://[USER@]HOST[:PORT]/TARGET/LUN. "
+            "PORT is 4420 or 3260 unless given; an IPv6 address stands in brackets; ',' and '/' inside a "
+            "name are "
             "written %2C and %2F. Unnamed paths are called p0, p1, ... by their place in the list. All must "
             "lead to the same device, or the job is refused. filename= is then only a label. Writing to "
             "a device that this host has mounted or in use needs fio's own allow_mounted_write=1",
@@ -30,10 +31,13 @@ struct fio_option engine_option_table[] = {
         .type = FIO_OPT_BOOL,
         .off1 = offsetof(struct engine_options, discover),
         .def = "0",
-        .help = "1: ask the discovery service of every host in paths= (port 8009, else the path's own port), "
-                "and those it refers to, for all ports of the paths' subsystems. Those not listed yet become "
-                "further paths to the same namespace, called p0, p1, ... by their place behind the listed "
-                "ones. Default 0: only what is listed",
+        .help =
+            "1: ask the discovery service of every host in paths= (port 8009, else the path's own port), "
+            "and those it refers to, for all ports of the paths' subsystems, or an iSCSI portal by "
+            "SendTargets for "
+            "all portals of the path's target. Those not listed yet become "
+            "further paths to the same namespace or LUN, called p0, p1, ... by their place behind the listed "
+            "ones. Default 0: only what is listed",
         OURS,
     },
     {
@@ -162,9 +166,9 @@ struct fio_option engine_option_table[] = {
         .minval = 1,
         .maxval = 1024,
         .def = "1",
-        .help =
-            "I/O queues of this job on each of its paths; every queue is one TCP connection. The target may "
-            "grant fewer. 1 to 1024, default 1",
+        .help = "I/O queues of this job on each of its paths, with iSCSI sessions; every one is one TCP "
+                "connection. "
+                "The target may grant fewer. 1 to 1024, default 1",
         OURS,
     },
     {
@@ -188,7 +192,9 @@ struct fio_option engine_option_table[] = {
         .maxval = 86400,
         .def = "5",
         .help = "Seconds after which a path's target may drop us if it has heard nothing; the engine sends "
-                "keep-alives in time, also while fio sleeps. 0 switches it off. 0 to 86400, default 5",
+                "keep-alives in time, also while fio sleeps; with iSCSI after how long without an answer to "
+                "NOP-Out a path "
+                "is lost. 0 switches it off. 0 to 86400, default 5",
         OURS,
     },
     {

@@ -41,10 +41,11 @@ static bool paths_are_given(const struct thread_data* td, struct mpath_error* er
         return refuse(
             error, EINVAL,
             "filename=%s names a block device of this host, which this engine can't drive; name the "
-            "paths to the device in paths=, as nvme+tcp://HOST/SUBNQN/NSID",
+            "paths to the device in paths=, as nvme+tcp://HOST/SUBNQN/NSID or iscsi://HOST/TARGET/LUN",
             device);
     return refuse(error, EINVAL,
-                  "paths= is missing; list the paths to the device, as nvme+tcp://HOST/SUBNQN/NSID");
+                  "paths= is missing; list the paths to the device, as nvme+tcp://HOST/SUBNQN/NSID or "
+                  "iscsi://HOST/TARGET/LUN");
 }
 
 bool options_can_be_served(const struct thread_data* td, struct mpath_error* error) {
