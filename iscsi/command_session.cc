@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint16_t kCommands = 8;
 
 /// A target keeps one unit attention for each thing that happened: more than these are no longer news.
-constexpr int kMaxAttentions = 16;
-constexpr int kMaxBusy = 10;
+constexpr int kAttentionLimit = 16;
+constexpr int kBusyLimit = 10;
 constexpr Nanoseconds kBusyPause = 100 * kMillisecond;
 
 } // namespace
@@ -91,12 +91,12 @@ net::Task<Result<CommandResult>> CommandSession::execute(Cdb cdb, Transfer trans
             if (news_.on_attention) {
                 news_.on_attention(sense);
             }
-            if (++attentions <= kMaxAttentions) {
+            if (++attentions <= kAttentionLimit) {
                 continue;
             }
         }
         const bool wait = sense.status == scsi_status::kBusy || sense.status == scsi_status::kTaskSetFull;
-        if (!wait || ++busy > kMaxBusy) {
+        if (!wait || ++busy > kBusyLimit) {
             co_return result;
         }
         co_await net::sleep_until(reactor_, reactor_.clock().now() + kBusyPause);

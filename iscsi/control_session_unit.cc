@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kInquirySize = 96;
 constexpr std::size_t kVpdSize = 1024;
 constexpr std::size_t kModeSize = 64;
-constexpr std::size_t kLunListSize = 4096;
+constexpr std::size_t kUnitListSize = 4096;
 
 } // namespace
 
@@ -51,7 +51,7 @@ net::Task<Result<InquiryFacts>> ControlSession::find_unit(Nanoseconds deadline) 
 
 /// "; there are: 0, 1", where the target says.
 net::Task<std::string> ControlSession::other_units(Nanoseconds deadline) {
-    std::vector<std::byte> data(kLunListSize);
+    std::vector<std::byte> data(kUnitListSize);
     ReportLunsCdb command;
     command.allocation = static_cast<std::uint32_t>(data.size());
     const Result<CommandResult> done =
