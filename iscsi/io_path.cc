@@ -111,7 +111,7 @@ private:
     // SessionClient
     void on_command_done(const iscsi::CommandEnd& done) noexcept override {
         auto& request = *static_cast<Request*>(done.owner);
-        path_.command_done(request, end_of(done), path_.reactor_.arrival());
+        path_.command_done(request, end_of(done, moves_blocks(request.operation)), path_.reactor_.arrival());
         if (path_.leaving_) {
             path_.leave_when_idle();
         }
@@ -136,7 +136,12 @@ private:
         path_.queue_closed(error, path_.reactor_.arrival());
     }
 
-    static mpath::CommandEnd end_of(const iscsi::CommandEnd& done) noexcept {
+    /// The data of others only says what to do: tgt counts that of an UNMAP as not moved.
+    [[nodiscard]] bool moves_blocks(Operation operation) const noexcept {
+        return operation == Operation::read || (operation == Operation::write && !path_.writes_.zeroes);
+    }
+
+    static mpath::CommandEnd end_of(const iscsi::CommandEnd& done, bool moves_blocks) noexcept {
         mpath::CommandEnd end;
         if (done.lost) {
             end.error = ErrorClass::path_down;
@@ -148,7 +153,8 @@ private:
             end.error = classify(sense);
             end.status = pack(sense);
         }
-        if (end.error == ErrorClass::none && (done.failed || done.damaged || done.moved != done.asked)) {
+        const bool incomplete = moves_blocks && done.moved != done.asked;
+        if (end.error == ErrorClass::none && (done.failed || done.damaged || incomplete)) {
             end.error = ErrorClass::transport_error; // success with data damaged or missing is none
         }
         return end;

@@ -124,6 +124,18 @@ class Job(Case):
             self.tgt.set(name, value)
         self.check_verified()
 
+    def test_trims_a_thin_disk_and_refuses_to_trim_another(self):
+        self.tgt.let_in()
+        self.tgt.add_disk(lun=2, identity="fiompath02", thin_provisioning=1)
+        thin = ",".join(f"{name}={self.tgt.uri(portal, lun=2)}" for portal, name in enumerate("ab"))
+        trim = ("--rw=randtrim", "--bs=64k", "--size=8m")
+        run = self.run_fio("--output-format=json", *trim, paths=thin)
+        self.assertEqual(0, run.returncode, str(run))
+        self.assertEqual(128, run.jobs[0]["trim"]["total_ios"])
+        run = self.run_fio(*trim, paths=self.paths())
+        self.assertNotEqual(0, run.returncode, str(run))
+        self.assertRegex(run.text, "mpath: job: .*trim")
+
     def test_with_chap_both_ways(self):
         self.tgt.let_in()
         self.tgt.add_account("me", OURS)
