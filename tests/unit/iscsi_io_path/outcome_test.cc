@@ -108,6 +108,18 @@ TEST_F(IoPathData, ThatTheTargetNeverAskedForFailsTheWrite) {
     EXPECT_EQ(outcome(), ErrorClass::transport_error);
 }
 
+TEST_F(IoPathData, ThatOnlySaysWhatToTrimMayBeCountedAsNotMoved) {
+    open({.features = {.unmap = true}});
+    submit(0, Operation::trim, 0, 4096);
+    path_->flush();
+    ScsiResponse pdu;
+    pdu.task_tag = receive_command().task_tag;
+    pdu.flags |= residual_flag::kUnderflow;
+    pdu.residual = 24;
+    targets_[0]->send(targets_[0]->wire(pdu, {}, true));
+    EXPECT_EQ(outcome(), ErrorClass::none);
+}
+
 TEST_F(IoPathData, ThatCameDamagedFailsItsRequestAndIsCountedWhileThePathLives) {
     open({.parameters = {.data_digest = true}});
     Bytes buffer(512);
