@@ -70,7 +70,8 @@ TEST_F(SessionRead, MayHaveItsStatusInAPduWithoutData) {
     open();
     Bytes buffer(512);
     const auto tag = start_read(buffer);
-    target_->send(target_->data_in(tag, 0, pattern(512), 0) + target_->data_in(tag, 0, {}, kFinal | kStatus));
+    target_->send(
+        {target_->data_in(tag, 0, pattern(512), 0), target_->data_in(tag, 0, {}, kFinal | kStatus)});
     ASSERT_TRUE(run_until_done(1));
     EXPECT_TRUE(succeeded(done_[0].end));
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <utility>
@@ -85,6 +86,14 @@ public:
 
     net::test::FarEnd& end() { return end_; }
     void send(const Bytes& bytes) { end_.send(bytes); }
+    /// In one piece. (Of the operands of + it is not said which comes first, and they count.)
+    void send(std::initializer_list<Bytes> pdus) {
+        Bytes all;
+        for (const Bytes& pdu : pdus) {
+            all = std::move(all) + pdu;
+        }
+        end_.send(all);
+    }
 
     // What a target sends, ready for the wire. Data-In and R2T are numbered by command.
 
