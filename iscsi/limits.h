@@ -33,8 +33,8 @@ struct Capacity {
 /// What MODE SENSE(6) for the caching page says.
 struct CachingMode {
     bool write_protected = false;
-    bool force_unit_access = false; ///< DPOFUA: the unit knows the bit
     bool write_cache = false;       ///< WCE; false where the page is not there
+    bool force_unit_access = false; ///< DPOFUA: the unit knows the bit
 
     bool operator==(const CachingMode&) const = default;
 };

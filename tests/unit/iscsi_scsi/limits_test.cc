@@ -89,7 +89,7 @@ TEST(CachingMode, is_read_behind_the_block_descriptors) {
     const std::pair<Bytes, CachingMode> cases[] = {
         {hex("17 00 00 00 08 12 04 00"), {false, true}},
         {hex("17 00 80 00 88 12 00 00"), {true, false}},
-        {hex("1f 00 90 08 0000000000000200 08 12 04"), {true, true}},
+        {hex("1f 00 90 08 0000000000000200 08 12 04"), {true, true, true}},
         {hex("17 00 00 00 0a 0a 04"), {false, false}}, // the control mode page
         {hex("17 00 00 ff 08 12 04"), {false, false}}, // it would be further behind
         {hex("17 00 00 00 08 12"), {false, false}},    // cut short
