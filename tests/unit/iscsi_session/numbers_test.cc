@@ -161,6 +161,7 @@ TEST_F(SessionNumbersTest, WindowComesWithEverything) {
     target_->max_cmd_sn = 8;
     target_->send(target_->r2t(write, 1, 0, 512));
     ASSERT_TRUE(run_until([this] { return !session_->full(); }));
+    receive(Opcode::data_out);
 }
 
 } // namespace

@@ -22,9 +22,9 @@ struct Lie {
     std::function<Bytes(ScriptedTarget&, const Tags&)> pdu;
 };
 
-constexpr std::uint32_t kLength = 8192; ///< of read and write
-constexpr std::uint32_t kMaxReceive = 4096;
-constexpr std::uint32_t kMaxBurst = 6144;
+constexpr std::uint32_t kBuffer = 8192; ///< of read and write
+constexpr std::uint32_t kSegment = 4096;
+constexpr std::uint32_t kBurst = 6144;
 
 /// Data-In with everything in order, to be changed.
 DataIn good_data_in(const Tags& tags) {
@@ -61,7 +61,7 @@ const std::vector<Lie> kLies = {
          return changed(target, good_data_in(tags), [](auto& pdu) { pdu.ahs_length = 1; });
      }},
     {"SegmentTooLong", "a data segment of more than MaxRecvDataSegmentLength",
-     [](auto& target, auto& tags) { return target.wire(good_data_in(tags), Bytes(kMaxReceive + 1)); }},
+     [](auto& target, auto& tags) { return target.wire(good_data_in(tags), Bytes(kSegment + 1)); }},
     {"SegmentOfTheLargestSize", "a data segment of more than MaxRecvDataSegmentLength",
      [](auto&, auto& tags) {
          ScsiResponse pdu;
@@ -108,10 +108,10 @@ const std::vector<Lie> kLies = {
     {"DataBeyondTheBuffer", "Data-In beyond the end of the command's buffer",
      [](auto& target, auto& tags) {
          Bytes stream;
-         for (std::uint32_t offset = 0; offset < kLength; offset += kMaxReceive) {
-             stream = stream + target.data_in(tags.read, offset, pattern(kMaxReceive), 0);
+         for (std::uint32_t offset = 0; offset < kBuffer; offset += kSegment) {
+             stream = stream + target.data_in(tags.read, offset, pattern(kSegment), 0);
          }
-         return stream + target.data_in(tags.read, kLength, pattern(1), 0);
+         return stream + target.data_in(tags.read, kBuffer, pattern(1), 0);
      }},
     {"StatusInDataThatIsNotTheLast", "status in Data-In that is not the last",
      [](auto& target, auto& tags) {
@@ -157,7 +157,7 @@ const std::vector<Lie> kLies = {
     {"R2tOfNothing", "R2T that asks for nothing",
      [](auto& target, auto& tags) { return target.r2t(tags.write, 1, 0, 0); }},
     {"R2tOfMoreThanABurst", "R2T for more than MaxBurstLength",
-     [](auto& target, auto& tags) { return target.r2t(tags.write, 1, 0, kMaxBurst + 1); }},
+     [](auto& target, auto& tags) { return target.r2t(tags.write, 1, 0, kBurst + 1); }},
     {"R2tNumberWrong", "an R2TSN out of sequence",
      [](auto& target, auto& tags) {
          return changed(target, good_r2t(tags), [](auto& pdu) { pdu.r2t_sn = 7; });
@@ -198,12 +198,12 @@ const std::vector<Lie> kLies = {
 class SessionViolation : public SessionTest, public testing::WithParamInterface<Lie> {
 protected:
     void lie(bool byte_by_byte) {
-        open({.parameters = {.max_receive_data = kMaxReceive,
-                             .max_burst = kMaxBurst,
+        open({.parameters = {.max_receive_data = kSegment,
+                             .max_burst = kBurst,
                              .max_outstanding_r2t = 4,
                              .immediate_data = false}});
-        Bytes read(kLength);
-        Bytes write(kLength);
+        Bytes read(kBuffer);
+        Bytes write(kBuffer);
         const Tags tags{start_read(read, &read), start_write(write, &write), start_flush()};
         const Bytes stream = GetParam().pdu(*target_, tags);
         if (byte_by_byte && stream.size() < 1024) {
