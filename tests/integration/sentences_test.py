@@ -60,8 +60,13 @@ class Paths(Refusal):
             with self.subTest(uri):
                 self.refused_by_us(f"paths= entry 1: '{re.escape(uri)}'.*({words})", paths=uri)
 
-    def test_iscsi(self):
-        self.refused_by_us("iscsi:// is not spoken by this version, nvme\\+tcp:// is", paths="iscsi://127.0.0.1/iqn.a/1")
+    def test_a_path_by_iscsi(self):
+        for uri, words in (("iscsi://127.0.0.1", "target|character"), ("iscsi://127.0.0.1/nqn.a/1", "iqn"),
+                           ("iscsi://127.0.0.1/iqn.2025-01.a:b", "LUN|lun"), ("iscsi://127.0.0.1/iqn.2025-01.a:b/x", "LUN|lun"),
+                           ("iscsi://127.0.0.1/iqn.2025-01.a:b/16384", "16383"),
+                           ("iscsi://127.0.0.1:99999/iqn.2025-01.a:b/1", "port")):
+            with self.subTest(uri):
+                self.refused_by_us(f"paths= entry 1: .*({words})", paths=uri)
 
     def test_a_kernel_block_device(self):
         self.refused_by_us("'/dev/sda': kernel block devices are not driven by this version", paths="/dev/sda")
