@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxAttentions = 16;
 /// Sense data and what a ping echoes; a target that sends more to a session that has asked for nothing yet is
 /// none to go on with.
-constexpr std::uint32_t kMaxData = 8 * 1024;
+constexpr std::uint32_t kMaxUnasked = 8 * 1024;
 
 /// One PDU, received whole.
 struct Received {
@@ -61,7 +61,7 @@ net::Task<Result<Received>> receive_pdu(net::Reactor& reactor, const LoggedIn& s
     }
     const Bhs bhs = load<Bhs>(pdu.header);
     const std::uint32_t length = bhs.data_length;
-    if (bhs.ahs_length != 0 || length > kMaxData) {
+    if (bhs.ahs_length != 0 || length > kMaxUnasked) {
         co_return failure(EPROTO, "the target broke the protocol: it answered TEST UNIT READY with {} bytes",
                           length);
     }

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "iscsi/login.h"
-#include "iscsi/login_answer.h"
 #include "iscsi/login_text.h"
 #include "iscsi/name.h"
+#include "iscsi/reject.h"
 #include "net/async.h"
 #include "net/uri_text.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "iscsi/login_text.h"
+#include "iscsi/reject.h"
 
 namespace mpath::iscsi {
 
@@ -54,33 +55,6 @@ tl::unexpected<Error> broke_login(std::string_view how) {
 }
 
 } // namespace
-
-std::string_view reject_text(std::uint8_t reason) {
-    switch (reason) {
-    case reject_reason::kDataDigestError:
-        return "wrong data digest";
-    case reject_reason::kSnackReject:
-        return "SNACK refused";
-    case reject_reason::kProtocolError:
-        return "protocol error";
-    case reject_reason::kCommandNotSupported:
-        return "command not supported";
-    case reject_reason::kTooManyImmediate:
-        return "too many immediate commands";
-    case reject_reason::kTaskInProgress:
-        return "task in progress";
-    case reject_reason::kInvalidDataAck:
-        return "invalid data acknowledgement";
-    case reject_reason::kInvalidPduField:
-        return "invalid PDU field";
-    case reject_reason::kOutOfResources:
-        return "out of resources";
-    case reject_reason::kWaitingForLogout:
-        return "waiting for a logout";
-    default:
-        return "unknown reason";
-    }
-}
 
 Result<void> check_login_header(std::span<const std::byte> bytes, bool first) {
     Bhs header;

@@ -28,7 +28,4 @@ struct LoginStep {
 /// EPROTO when a response whose status is success does not go with `step`.
 [[nodiscard]] Result<void> check_login_response(const LoginResponse& response, const LoginStep& step);
 
-/// What a Reject's reason says.
-[[nodiscard]] std::string_view reject_text(std::uint8_t reason);
-
 } // namespace mpath::iscsi

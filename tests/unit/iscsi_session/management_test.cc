@@ -307,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NotSupported", reject_reason::kCommandNotSupported, "command not supported (reason 05h)"},
         Refusal{"InvalidField", reject_reason::kInvalidPduField, "invalid PDU field (reason 09h)"},
         Refusal{"Resources", reject_reason::kOutOfResources, "out of resources (reason 0ah)"},
-        Refusal{"ImmediateDataDamaged", reject_reason::kDataDigestError, "data digest error (reason 02h)"},
+        Refusal{"ImmediateDataDamaged", reject_reason::kDataDigestError, "wrong data digest (reason 02h)"},
         Refusal{"Unheard", 0x77, "unknown reason (reason 77h)"}),
     [](const auto& row) { return row.param.name; });
 
