@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "base/endian.h"
-#include "nvme/wire/command.h"
 #include "base/layout.h"
+#include "nvme/wire/command.h"
 
 namespace mpath::nvme {
 

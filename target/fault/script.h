@@ -58,7 +58,7 @@ struct Spoken {
 /// What a script may speak of.
 struct ScriptContext {
     std::vector<std::string> listeners; ///< names
-    std::vector<Protocol> protocols{}; ///< of the listeners; missing ones speak NVMe/TCP
+    std::vector<Protocol> protocols{};  ///< of the listeners; missing ones speak NVMe/TCP
     std::uint32_t groups = 1;           ///< ANA groups are 1 to this
     std::uint32_t block_size = 4096;    ///< of the namespaces, bytes
     std::uint64_t most_bytes = 0;       ///< a namespace can grow to

@@ -93,7 +93,7 @@ std::vector<std::byte> with_right_digests(std::span<const std::byte> stream) {
     std::vector<std::byte> bytes(stream.begin(), stream.end());
     std::span<std::byte> rest(bytes);
     while (rest.size() >= sizeof(nvme::CommonHeader)) {
-        const auto common = nvme::load<nvme::CommonHeader>(rest);
+        const auto common = load<nvme::CommonHeader>(rest);
         const std::size_t plen = common.plen;
         const bool has_data = common.pdo != 0 && common.pdo < plen;
         const bool header = (common.flags & nvme::pdu_flag::kHeaderDigest) != 0;
@@ -102,11 +102,11 @@ std::vector<std::byte> with_right_digests(std::span<const std::byte> stream) {
             break;
         }
         if (header && common.hlen + nvme::kDigestSize <= plen) {
-            nvme::store_digest(rest.first(common.hlen), rest.data() + common.hlen);
+            store_digest(rest.first(common.hlen), rest.data() + common.hlen);
         }
         if (data && common.pdo + nvme::kDigestSize <= plen) {
             const std::size_t end = plen - nvme::kDigestSize;
-            nvme::store_digest(rest.subspan(common.pdo, end - common.pdo), rest.data() + end);
+            store_digest(rest.subspan(common.pdo, end - common.pdo), rest.data() + end);
         }
         rest = rest.subspan(plen);
     }

@@ -96,7 +96,8 @@ TEST_F(TargetControl, DoesNothingIfAStatementIsWrong) {
 TEST_F(TargetControl, TellsItsStatus) {
     const std::string text = say("on a delay 5ms\non b ana change\nat 1s on a mute\nstatus");
     for (const char* part :
-         {"ok\nserved a connections=0 ", " late_writes=0 events=0 unit_attentions=0 logouts=0 aborted=0\n", "\nstate a address=127.",
+         {"ok\nserved a connections=0 ", " late_writes=0 events=0 unit_attentions=0 logouts=0 aborted=0\n",
+          "\nstate a address=127.",
           " takes_connects=1 connections=0 associations=0 ana=optimized faults=delay 5ms\n",
           " ana=change faults=none\n", "\nscript waiting=1 acted=2\n"}) {
         EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
