@@ -109,7 +109,7 @@ void Session::close(Error reason, net::Stream::Ending ending) noexcept {
 }
 
 void Session::on_closed(const Error& error) noexcept {
-    data_head_ = kNoSlot;
+    with_data_.clear();
     receiving_ = Receiving::pdu;
     note_window_opened();
     for (Slot& slot : slots_) {

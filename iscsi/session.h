@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/slot_fifo.h"
 #include "iscsi/session_parameters.h"
 #include "iscsi/wire/pdu.h"
 #include "iscsi/wire/scsi.h"
@@ -146,7 +147,7 @@ public:
     }
 
 private:
-    static constexpr std::uint16_t kNoSlot = 0xffff;
+    static constexpr std::uint16_t kNoSlot = SlotFifo::kEnd;
     static constexpr unsigned kSlotBits = 12; ///< of a task tag; above them is the slot's generation
     static constexpr std::uint32_t kSlotMask = (1U << kSlotBits) - 1;
     static constexpr std::uint32_t kGenerationMask = 0x0fffffff;
@@ -258,7 +259,6 @@ private:
     void append_bhs(const void* bhs) noexcept;
     void append_data_out(Slot& slot, std::uint32_t target_tag, std::uint32_t length, bool last) noexcept;
     [[nodiscard]] std::uint32_t unsolicited(std::uint32_t length, std::uint32_t immediate) const noexcept;
-    void enqueue_data(std::uint16_t index) noexcept;
     void pump_data() noexcept;
     bool send_r2t(Slot& slot) noexcept;
     void drop_data(std::uint16_t index) noexcept;
@@ -301,8 +301,7 @@ private:
     std::vector<Slot> slots_;
     std::vector<ReadyToTransfer> r2ts_; ///< max_outstanding_r2t for each slot
     std::uint16_t free_head_ = kNoSlot;
-    std::uint16_t data_head_ = kNoSlot; ///< slots with data to send
-    std::uint16_t data_tail_ = kNoSlot;
+    SlotFifo with_data_; ///< slots that have R2Ts to serve
     std::uint32_t outstanding_ = 0;
     std::uint32_t large_reads_ = 0;     ///< open commands whose data is to bypass the staging buffer
     std::uint32_t waiting_answers_ = 0; ///< answered slots waiting for their batch

@@ -70,7 +70,7 @@ std::size_t Session::on_data(std::span<const std::byte> bytes) noexcept {
         }
         consumed += taken;
     }
-    if (data_head_ != kNoSlot && !stream_.closing()) {
+    if (!with_data_.empty() && !stream_.closing()) {
         pump_data();
     }
     if (std::exchange(window_opened_, false) && !stream_.closing()) {
@@ -283,7 +283,7 @@ void Session::take_r2t(const R2t& pdu) noexcept {
         slot->requested += pdu.desired_length;
         r2t_of(*slot, slot->r2ts) = {slot->requested, pdu.target_tag};
         if (slot->r2ts++ == 0) {
-            enqueue_data(static_cast<std::uint16_t>(slot->tag & kSlotMask));
+            with_data_.push(slots_, static_cast<std::uint16_t>(slot->tag & kSlotMask));
         }
     }
 }

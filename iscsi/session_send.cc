@@ -142,23 +142,17 @@ void Session::append_data_out(Slot& slot, std::uint32_t target_tag, std::uint32_
 
 // ---- data that R2Ts asked for
 
-void Session::enqueue_data(std::uint16_t index) noexcept {
-    slots_[index].next = kNoSlot;
-    (data_head_ == kNoSlot ? data_head_ : slots_[data_tail_].next) = index;
-    data_tail_ = index;
-}
-
 /// Serves R2Ts in the order they came, as far as the batch has room.
 void Session::pump_data() noexcept {
-    while (data_head_ != kNoSlot) {
-        const std::uint16_t index = data_head_;
+    while (!with_data_.empty()) {
+        const std::uint16_t index = with_data_.front();
         Slot& slot = slots_[index];
         if (!send_r2t(slot)) {
             break; // the rest goes with the next batch
         }
-        data_head_ = slot.next;
+        with_data_.pop(slots_);
         if (slot.r2ts > 0) {
-            enqueue_data(index);
+            with_data_.push(slots_, index);
         }
     }
     stream_.flush();
@@ -181,18 +175,7 @@ bool Session::send_r2t(Slot& slot) noexcept {
 
 void Session::drop_data(std::uint16_t index) noexcept {
     slots_[index].r2ts = 0;
-    std::uint16_t* link = &data_head_;
-    std::uint16_t previous = kNoSlot;
-    while (*link != kNoSlot && *link != index) {
-        previous = *link;
-        link = &slots_[*link].next;
-    }
-    if (*link == index) {
-        *link = slots_[index].next;
-        if (data_tail_ == index) {
-            data_tail_ = previous;
-        }
-    }
+    with_data_.remove(slots_, index);
 }
 
 void Session::on_sent() noexcept {
@@ -200,7 +183,7 @@ void Session::on_sent() noexcept {
         if (ping_waits_) {
             answer_ping();
         }
-        if (data_head_ != kNoSlot) {
+        if (!with_data_.empty()) {
             pump_data();
         }
     }

@@ -114,7 +114,7 @@ std::size_t Queue::fault(const ProtocolFault& fault, std::span<const std::byte> 
 void Queue::on_closed(const Error& error) noexcept {
     Cqe cqe;
     cqe.status = Status(StatusCode::aborted_by_host).to_cqe();
-    h2c_head_ = kNoSlot;
+    with_h2c_.clear();
     receiving_ = Receiving::pdu;
     for (Slot& slot : slots_) {
         if (slot.open) {

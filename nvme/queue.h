@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/slot_fifo.h"
 #include "base/unique_fd.h"
 #include "net/stream.h"
 #include "nvme/pdu_options.h"
@@ -109,7 +110,7 @@ public:
     }
 
 private:
-    static constexpr std::uint16_t kNoSlot = 0xffff;
+    static constexpr std::uint16_t kNoSlot = SlotFifo::kEnd;
     static constexpr unsigned kSlotBits =
         12; ///< of a command identifier; above them is the slot's generation
     static constexpr std::uint16_t kSlotMask = (1U << kSlotBits) - 1;
@@ -177,7 +178,6 @@ private:
 
     // Sending (queue_send.cc).
     void append_data(const std::byte* data, std::uint32_t length) noexcept;
-    void enqueue_h2c(std::uint16_t index) noexcept;
     void pump_h2c() noexcept;
     bool send_r2t(Slot& slot) noexcept;
     void drop_h2c(std::uint16_t index) noexcept;
@@ -202,8 +202,7 @@ private:
     std::vector<Slot> slots_;
     std::vector<ReadyToTransfer> r2ts_; ///< max_r2t for each slot
     std::uint16_t free_head_ = kNoSlot;
-    std::uint16_t h2c_head_ = kNoSlot;
-    std::uint16_t h2c_tail_ = kNoSlot;
+    SlotFifo with_h2c_; ///< slots that have R2Ts to serve
     std::uint32_t outstanding_ = 0;
     std::uint32_t large_reads_ = 0;     ///< open commands whose data is to bypass the staging buffer
     std::uint32_t waiting_answers_ = 0; ///< answered slots waiting for their batch

@@ -86,7 +86,7 @@ std::size_t Queue::on_data(std::span<const std::byte> bytes) noexcept {
         }
         consumed += taken;
     }
-    if (h2c_head_ != kNoSlot && !stream_.closing()) {
+    if (!with_h2c_.empty() && !stream_.closing()) {
         pump_h2c();
     }
     return consumed;
@@ -200,7 +200,7 @@ std::size_t Queue::take_r2t(std::span<const std::byte> bytes, std::uint32_t head
     slot->requested += pdu.r2tl;
     r2t_of(*slot, slot->r2ts) = {slot->requested, pdu.ttag};
     if (slot->r2ts++ == 0) {
-        enqueue_h2c(slot->cid & kSlotMask);
+        with_h2c_.push(slots_, slot->cid & kSlotMask);
     }
     return head;
 }

@@ -83,23 +83,17 @@ void Queue::submit(const Sqe& sqe, Transfer transfer, std::byte* data, std::uint
 
 // ---- data that R2Ts asked for
 
-void Queue::enqueue_h2c(std::uint16_t index) noexcept {
-    slots_[index].next = kNoSlot;
-    (h2c_head_ == kNoSlot ? h2c_head_ : slots_[h2c_tail_].next) = index;
-    h2c_tail_ = index;
-}
-
 /// Serves R2Ts in the order they came, as far as the batch has room.
 void Queue::pump_h2c() noexcept {
-    while (h2c_head_ != kNoSlot) {
-        const std::uint16_t index = h2c_head_;
+    while (!with_h2c_.empty()) {
+        const std::uint16_t index = with_h2c_.front();
         Slot& slot = slots_[index];
         if (!send_r2t(slot)) {
             break; // the rest goes with the next batch
         }
-        h2c_head_ = slot.next;
+        with_h2c_.pop(slots_);
         if (slot.r2ts > 0) {
-            enqueue_h2c(index);
+            with_h2c_.push(slots_, index);
         }
     }
     stream_.flush();
@@ -143,22 +137,11 @@ bool Queue::send_r2t(Slot& slot) noexcept {
 
 void Queue::drop_h2c(std::uint16_t index) noexcept {
     slots_[index].r2ts = 0;
-    std::uint16_t* link = &h2c_head_;
-    std::uint16_t previous = kNoSlot;
-    while (*link != kNoSlot && *link != index) {
-        previous = *link;
-        link = &slots_[*link].next;
-    }
-    if (*link == index) {
-        *link = slots_[index].next;
-        if (h2c_tail_ == index) {
-            h2c_tail_ = previous;
-        }
-    }
+    with_h2c_.remove(slots_, index);
 }
 
 void Queue::on_sent() noexcept {
-    if (h2c_head_ != kNoSlot && !stream_.closing()) {
+    if (!with_h2c_.empty() && !stream_.closing()) {
         pump_h2c();
     }
     if (waiting_answers_ > 0) {
