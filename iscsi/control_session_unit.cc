@@ -5,9 +5,9 @@
 
 #include <fmt/ranges.h>
 
+#include "iscsi/ask_luns.h"
 #include "iscsi/block_command.h"
 #include "iscsi/control_session.h"
-#include "iscsi/lun_list.h"
 
 namespace mpath::iscsi {
 namespace {
@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kInquirySize = 96;
 constexpr std::size_t kVpdSize = 1024;
 constexpr std::size_t kModeSize = 64;
-constexpr std::size_t kUnitListSize = 4096;
 
 } // namespace
 
@@ -51,15 +50,7 @@ net::Task<Result<InquiryFacts>> ControlSession::find_unit(Nanoseconds deadline) 
 
 /// "; there are: 0, 1", where the target says.
 net::Task<std::string> ControlSession::other_units(Nanoseconds deadline) {
-    std::vector<std::byte> data(kUnitListSize);
-    ReportLunsCdb command;
-    command.allocation = static_cast<std::uint32_t>(data.size());
-    const Result<CommandResult> done =
-        co_await session_->succeed(cdb_of(command), Transfer::to_host, data, deadline, "REPORT LUNS");
-    if (!done) {
-        co_return std::string();
-    }
-    const auto luns = parse_lun_list(std::span(data).first(done->moved));
+    const Result<std::vector<std::uint64_t>> luns = co_await report_luns(*session_, deadline);
     // Named: of two temporaries GCC 12 copies the wrong one byte by byte.
     std::string text;
     if (luns && !luns->empty()) {
