@@ -21,25 +21,6 @@ PathState path_state(AluaState state) noexcept {
     }
 }
 
-std::optional<AluaState> refused_for(const Sense& sense) noexcept {
-    const bool refused = sense.key == sense_key::kNotReady || sense.key == sense_key::kUnitAttention;
-    if (sense.status != scsi_status::kCheckCondition || !refused || sense.asc != 0x04) {
-        return std::nullopt;
-    }
-    switch (sense.ascq) {
-    case 0x0a:
-        return AluaState::transitioning;
-    case 0x0b:
-        return AluaState::standby;
-    case 0x0c:
-        return AluaState::unavailable;
-    case 0x12:
-        return AluaState::offline;
-    default:
-        return std::nullopt;
-    }
-}
-
 std::string_view own_name(AluaState state) noexcept {
     switch (state) {
     case AluaState::active_optimized:

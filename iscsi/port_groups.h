@@ -4,14 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "iscsi/sense.h"
 #include "iscsi/wire/scsi.h"
 #include "path/state.h"
 
@@ -22,9 +20,6 @@ namespace mpath::iscsi {
 [[nodiscard]] PathState path_state(AluaState state) noexcept;
 /// The standard's word, where path_state() has another; otherwise empty.
 [[nodiscard]] std::string_view own_name(AluaState state) noexcept;
-
-/// The state for which a command was refused, if it was for that. SPC-4, "Asymmetric logical unit access".
-[[nodiscard]] std::optional<AluaState> refused_for(const Sense& sense) noexcept;
 
 struct ReportedGroup {
     std::uint16_t id = 0;

@@ -85,18 +85,10 @@ std::string_view status_word(std::uint8_t status) {
 }
 
 ErrorClass class_of_not_ready(const Sense& sense) {
-    switch (code(sense.asc, sense.ascq)) {
-    case code(0x04, 0x0a):
-        return ErrorClass::ana_transition;
-    case code(0x04, 0x0b):
-    case code(0x04, 0x0c):
-    case code(0x04, 0x12):
-        return ErrorClass::ana_inaccessible;
-    case code(0x04, 0x01):
-        return ErrorClass::busy;
-    default:
-        return ErrorClass::io_error;
+    if (const auto state = refused_for(sense)) {
+        return state == AluaState::transitioning ? ErrorClass::ana_transition : ErrorClass::ana_inaccessible;
     }
+    return code(sense.asc, sense.ascq) == code(0x04, 0x01) ? ErrorClass::busy : ErrorClass::io_error;
 }
 
 ErrorClass class_of_attention(const Sense& sense) {
@@ -126,7 +118,7 @@ ErrorClass class_of_sense(const Sense& sense) {
     case sense_key::kUnitAttention:
         return class_of_attention(sense);
     case sense_key::kIllegalRequest: // of a unit that is not there through this port
-        return sense.asc == 0x25 ? ErrorClass::path_error : ErrorClass::io_error;
+        return is_unit_missing(sense) ? ErrorClass::path_error : ErrorClass::io_error;
     case sense_key::kAborted: // the device gave up, often for damaged data (47h, 4Bh); SPC-4 and Linux: again
         return ErrorClass::transport_error;
     default:
@@ -171,6 +163,25 @@ ErrorClass classify(const Sense& sense) noexcept {
         return ErrorClass::aborted;
     default: // a reservation is the host's business: no other path would be let in
         return ErrorClass::io_error;
+    }
+}
+
+std::optional<AluaState> refused_for(const Sense& sense) noexcept {
+    const bool refused = sense.key == sense_key::kNotReady || sense.key == sense_key::kUnitAttention;
+    if (sense.status != scsi_status::kCheckCondition || !refused || sense.asc != 0x04) {
+        return std::nullopt;
+    }
+    switch (sense.ascq) {
+    case 0x0a:
+        return AluaState::transitioning;
+    case 0x0b:
+        return AluaState::standby;
+    case 0x0c:
+        return AluaState::unavailable;
+    case 0x12:
+        return AluaState::offline;
+    default:
+        return std::nullopt;
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -53,6 +54,9 @@ struct Sense {
     return sense.status == scsi_status::kCheckCondition && sense.key == sense_key::kIllegalRequest &&
            sense.asc == 0x25;
 }
+
+/// The state for which a command was refused, if it was for that. SPC-4, "Asymmetric logical unit access".
+[[nodiscard]] std::optional<AluaState> refused_for(const Sense& sense) noexcept;
 
 /// What a unit attention, or a refusal, is reason to look at again.
 struct Attention {

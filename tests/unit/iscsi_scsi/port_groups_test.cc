@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "iscsi/port_groups.h"
+#include "iscsi/sense.h"
 
 #include <gtest/gtest.h>
 
