@@ -82,19 +82,7 @@ public:
     }
 
     [[nodiscard]] PathTraffic traffic() const noexcept override {
-        const Session::Statistics& session = session_.statistics();
-        const net::Stream::Statistics& wire = session_.wire_statistics();
-        PathTraffic traffic;
-        traffic.pdus_sent = session.pdus_sent;
-        traffic.pdus_received = session.pdus_received;
-        traffic.wire_bytes_sent = wire.bytes_sent;
-        traffic.wire_bytes_received = wire.bytes_received;
-        traffic.payload_direct = wire.bytes_received_direct;
-        traffic.payload_copied = session.payload_copied;
-        traffic.protocol_violations = session.protocol_violations;
-        traffic.header_digest_errors = session.header_digest_errors;
-        traffic.data_digest_errors = session.data_digest_errors;
-        return traffic;
+        return traffic_of(session_.statistics(), session_.wire_statistics());
     }
 
 private:

@@ -39,19 +39,7 @@ public:
     }
 
     [[nodiscard]] PathTraffic traffic() const noexcept override {
-        const Queue::Statistics& queue = queue_.statistics();
-        const net::Stream::Statistics& wire = queue_.wire_statistics();
-        PathTraffic traffic;
-        traffic.pdus_sent = queue.pdus_sent;
-        traffic.pdus_received = queue.pdus_received;
-        traffic.wire_bytes_sent = wire.bytes_sent;
-        traffic.wire_bytes_received = wire.bytes_received;
-        traffic.payload_direct = wire.bytes_received_direct;
-        traffic.payload_copied = queue.payload_copied;
-        traffic.protocol_violations = queue.protocol_violations;
-        traffic.header_digest_errors = queue.header_digest_errors;
-        traffic.data_digest_errors = queue.data_digest_errors;
-        return traffic;
+        return traffic_of(queue_.statistics(), queue_.wire_statistics());
     }
 
     void submit(Request& request, std::uint32_t done, std::uint32_t length) noexcept override {

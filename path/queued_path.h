@@ -43,6 +43,22 @@ public:
     [[nodiscard]] virtual PathTraffic traffic() const noexcept = 0;
 };
 
+/// Of one connection: `pdus` as its protocol counts them, `wire` as net::Stream does.
+template <typename Pdus, typename Wire>
+[[nodiscard]] PathTraffic traffic_of(const Pdus& pdus, const Wire& wire) noexcept {
+    PathTraffic traffic;
+    traffic.pdus_sent = pdus.pdus_sent;
+    traffic.pdus_received = pdus.pdus_received;
+    traffic.wire_bytes_sent = wire.bytes_sent;
+    traffic.wire_bytes_received = wire.bytes_received;
+    traffic.payload_direct = wire.bytes_received_direct;
+    traffic.payload_copied = pdus.payload_copied;
+    traffic.protocol_violations = pdus.protocol_violations;
+    traffic.header_digest_errors = pdus.header_digest_errors;
+    traffic.data_digest_errors = pdus.data_digest_errors;
+    return traffic;
+}
+
 class QueuedPath : public Path {
 public:
     /// `completions` gets every request that ends. `index` is the path's in the path set, for the listener.
