@@ -2,22 +2,13 @@
 // Who this host is to a target, for every subcommand that connects to one.
 #pragma once
 
-#include <string>
-
 #include <CLI/CLI.hpp>
 
 #include "job/connect_options.h"
 
 namespace mpath::cli {
 
-/// Empty: not given.
-struct HostWords {
-    std::string nqn;
-    std::string id;
-    std::string initiator;
-    std::string chap_user;
-    std::string chap_secret_file;
-
+struct HostWords : job::HostWords {
     /// `this` must stay as long as `app` parses.
     void add_to(CLI::App& app) {
         app.add_option("--hostnqn", nqn, "NQN of this host (default: /etc/nvme/hostnqn, else generated)")
@@ -37,13 +28,7 @@ struct HostWords {
             ->type_name("FILE");
     }
 
-    [[nodiscard]] Result<job::ConnectOptions> options() const {
-        const auto given = [](const std::string& word) {
-            return word.empty() ? std::nullopt : std::optional(word);
-        };
-        return job::connect_options(
-            {given(nqn), given(id), given(initiator), given(chap_user), given(chap_secret_file)});
-    }
+    [[nodiscard]] Result<job::ConnectOptions> options() const { return job::connect_options(*this); }
 };
 
 } // namespace mpath::cli

@@ -99,10 +99,6 @@ std::string table_of(const std::vector<FoundPath>& paths, bool iscsi, std::vecto
     return any ? table.text() : "";
 }
 
-Json or_null(bool known, auto value) {
-    return known ? Json(value) : Json(nullptr);
-}
-
 void add_nvme(Json& json, const nvme::ControllerFacts& facts) {
     json["subsystem_nqn"] = facts.subsystem_nqn;
     json["nsid"] = facts.nsid;

@@ -17,6 +17,11 @@ namespace mpath::cli {
 /// "4 KiB", "1.5 GiB".
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
+/// null for a value that is not known.
+[[nodiscard]] nlohmann::ordered_json or_null(bool known, const auto& value) {
+    return known ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
 /// "controller 1, NVMe 2.0"; "portal group 1, LUN 0". Precondition: the path answered.
 [[nodiscard]] std::string peer_text(const FoundPath& path);
 

@@ -108,9 +108,6 @@ std::string verdict(const std::vector<FoundPath>& paths) {
 
 nlohmann::ordered_json facts_json(const PathFacts& facts) {
     nlohmann::ordered_json json;
-    const auto or_null = [](bool known, auto value) {
-        return known ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-    };
     const bool sized = facts.limits.size != 0;
     json["address"] = facts.address;
     json["local_address"] = facts.local_address;

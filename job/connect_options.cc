@@ -8,7 +8,7 @@ namespace mpath::job {
 namespace {
 
 const char* text_or_null(const std::optional<std::string>& text) {
-    return text ? text->c_str() : nullptr;
+    return text && !text->empty() ? text->c_str() : nullptr;
 }
 
 } // namespace
@@ -25,16 +25,16 @@ Result<ConnectOptions> connect_options(const HostWords& words) {
         return tl::unexpected<Error>(initiator.error());
     }
     options.iscsi.initiator_name = std::move(*initiator);
-    if (words.chap_secret_file) {
-        auto chap = iscsi::read_chap_credentials(words.chap_user.value_or(options.iscsi.initiator_name),
-                                                 *words.chap_secret_file);
+    const char* user = text_or_null(words.chap_user);
+    if (const char* secret_file = text_or_null(words.chap_secret_file)) {
+        auto chap =
+            iscsi::read_chap_credentials(user != nullptr ? user : options.iscsi.initiator_name, secret_file);
         if (!chap) {
             return tl::unexpected<Error>(chap.error());
         }
         options.iscsi.chap = std::move(*chap);
-    } else if (words.chap_user) {
-        return failure(EINVAL, "chap_user={} has no secret: give chap_secret_file= as well",
-                       *words.chap_user);
+    } else if (user != nullptr) {
+        return failure(EINVAL, "chap_user={} has no secret: give chap_secret_file= as well", user);
     }
     return options;
 }

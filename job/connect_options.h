@@ -16,7 +16,7 @@ struct ConnectOptions {
     iscsi::SessionOptions iscsi;
 };
 
-/// Who this host is; what is absent comes from /etc, or is made up.
+/// Who this host is; what is absent or empty comes from /etc, or is made up.
 struct HostWords {
     std::optional<std::string> nqn;
     std::optional<std::string> id;
