@@ -20,7 +20,6 @@ namespace mpath::target {
 namespace {
 
 constexpr std::size_t kStaging = 256 * 1024;
-constexpr Nanoseconds kLinger = kSecond;
 
 /// TLS record: alert, version 3.3, two bytes; fatal, unexpected_message. RFC 8446, sections 5.1 and 6.
 constexpr std::array<std::uint8_t, 7> kTlsAlert = {0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a};
@@ -38,8 +37,7 @@ Pdu read_pdu(std::span<const std::byte> bytes) {
 } // namespace
 
 Connection::Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener)
-    : socket_(std::move(socket)), subsystem_(subsystem), listener_(listener),
-      variation_(make_variation(subsystem.options(), listener.counters.connections)),
+    : ServedConnection(std::move(socket), listener, subsystem.options()), subsystem_(subsystem),
       writer_(send_queue_, subsystem.options(), variation_.get()),
       queue_(subsystem, listener, writer_, variation_.get()),
       staging_(std::make_unique_for_overwrite<std::byte[]>(kStaging)) {
@@ -50,7 +48,7 @@ void Connection::on_readable(Nanoseconds now) {
     if (has(ActionKind::stall_reading)) {
         return;
     }
-    if (state_ == State::lingering) {
+    if (phase_ == Phase::lingering) {
         begin_ = end_ = 0; // nothing the host still sends matters
         receive();
         return;
@@ -85,7 +83,7 @@ bool Connection::receive() {
     const ssize_t received = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
     if (received <= 0) {
         if (received == 0 || (errno != EAGAIN && errno != EINTR)) {
-            state_ = State::closed;
+            phase_ = Phase::closed;
         }
         return false;
     }
@@ -98,7 +96,7 @@ bool Connection::receive() {
 }
 
 void Connection::consume(Nanoseconds now) {
-    while (state_ == State::open && !has(ActionKind::stall_reading)) {
+    while (phase_ == Phase::open && !has(ActionKind::stall_reading)) {
         if (in_payload_) {
             take_payload(now);
             if (in_payload_) {
@@ -204,7 +202,7 @@ tl::expected<Payload, Fault> Connection::handle_capsule(const Frame& frame, std:
     const auto sqe = read_pdu<nvme::CapsuleCmd>(header).sqe;
     if (subsystem_.observer != nullptr && queue_.serves_io() && sqe.opcode != nvme::kFabricsOpcode) {
         subsystem_.observer->command_arrives(listener_, queue_.subject_of(sqe), now);
-        if (state_ != State::open) {
+        if (phase_ != Phase::open) {
             return Payload{}; // the connection did not live to see it
         }
     }
@@ -255,24 +253,8 @@ void Connection::refuse_plaintext(Nanoseconds now) {
 }
 
 void Connection::linger(Nanoseconds now) {
-    state_ = State::lingering;
-    linger_until_ = now + kLinger;
+    ServedConnection::linger(now);
     in_payload_ = false;
-}
-
-void Connection::drop() {
-    flush();
-    const struct ::linger at_once { .l_onoff = 1, .l_linger = 0 };
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    socket_.reset();
-    state_ = State::closed;
-    ++listener_.counters.dropped;
-}
-
-void Connection::close(Nanoseconds now) {
-    linger(now);
-    flush();
-    ++listener_.counters.closed;
 }
 
 void Connection::resume(Nanoseconds now) {
@@ -280,15 +262,8 @@ void Connection::resume(Nanoseconds now) {
     answer_round(now);
 }
 
-void Connection::on_writable() {
-    flush();
-}
-
 void Connection::on_timer(Nanoseconds now) {
-    if (state_ == State::lingering) {
-        if (now >= linger_until_) {
-            state_ = State::closed;
-        }
+    if (lingers(now)) {
         return;
     }
     queue_.expire(now);
@@ -296,47 +271,15 @@ void Connection::on_timer(Nanoseconds now) {
 }
 
 Nanoseconds Connection::next_due() const {
-    return state_ == State::lingering ? linger_until_ : queue_.next_due();
+    return phase_ == Phase::lingering ? linger_until_ : queue_.next_due();
 }
 
 /// Sends what the round has led to.
 void Connection::answer_round(Nanoseconds now) {
-    if (state_ == State::open) {
+    if (phase_ == Phase::open) {
         queue_.release(now);
     }
     flush();
-}
-
-std::size_t Connection::bytes_of_one_send() {
-    if (!listener_.faults.empty()) {
-        const Action* split = listener_.faults.find(ActionKind::split, subject());
-        if (split != nullptr) {
-            return split->number;
-        }
-    }
-    const std::uint32_t segment = subsystem_.options().segment;
-    if (segment == 0) {
-        return std::numeric_limits<std::size_t>::max();
-    }
-    return segment == kRandomSize ? variation_->segment() : segment;
-}
-
-void Connection::flush() {
-    if (state_ == State::closed) {
-        return;
-    }
-    if (has(ActionKind::stall_writing)) {
-        blocked_ = false; // there is nothing to wait for
-        return;
-    }
-    const auto outcome = send_queue_.empty() ? SendQueue::Outcome::drained
-                                             : send_queue_.flush(socket_.get(), bytes_of_one_send());
-    blocked_ = outcome == SendQueue::Outcome::blocked;
-    if (outcome == SendQueue::Outcome::failed) {
-        state_ = State::closed;
-    } else if (state_ == State::lingering && !blocked_) {
-        ::shutdown(socket_.get(), SHUT_WR);
-    }
 }
 
 } // namespace mpath::target

@@ -22,36 +22,20 @@ namespace mpath::target {
 /// A round is one receive, which may bring many PDUs, and one send of everything they were answered with.
 /// Payload that has not arrived when its header is read is received straight to where it belongs.
 ///
-/// States: open; lingering after a fatal fault or a TermReq (everything has been sent, the host may still be
-/// sending: closing now would reset the connection under the last PDU); closed.
+/// It lingers after a fatal fault or a TermReq.
 class Connection final : public ServedConnection {
 public:
     Connection(UniqueFd socket, Subsystem& subsystem, Listener& listener);
 
     void on_readable(Nanoseconds now) override;
-    void on_writable() override;
     void on_timer(Nanoseconds now) override;
     [[nodiscard]] Nanoseconds next_due() const override;
 
-    [[nodiscard]] int socket() const override { return socket_.get(); }
-    [[nodiscard]] bool closed() const override { return state_ == State::closed || !queue_.alive(); }
-    [[nodiscard]] bool wants_write() const override { return blocked_; }
-    [[nodiscard]] bool wants_read() const override {
-        return !send_queue_.congested() && !has(ActionKind::stall_reading);
-    }
-
-    [[nodiscard]] const Listener& listener() const override { return listener_; }
+    [[nodiscard]] bool closed() const override { return ServedConnection::closed() || !queue_.alive(); }
     [[nodiscard]] Subject subject() const override { return queue_.subject(); }
-    void drop() override;
-    void close(Nanoseconds now) override;
     void resume(Nanoseconds now) override;
 
 private:
-    enum class State : std::uint8_t { open, lingering, closed };
-
-    [[nodiscard]] bool has(ActionKind fault) const {
-        return !listener_.faults.empty() && listener_.faults.find(fault, subject()) != nullptr;
-    }
     bool receive();
     void consume(Nanoseconds now);
     void take_payload(Nanoseconds now);
@@ -67,22 +51,13 @@ private:
     void heard_term_req(const nvme::TermReq& request, Nanoseconds now);
     void refuse(const Fault& fault, std::span<const std::byte> offending, Nanoseconds now);
     void refuse_plaintext(Nanoseconds now);
-    void linger(Nanoseconds now);
+    void linger(Nanoseconds now) override;
     void answer_round(Nanoseconds now);
-    std::size_t bytes_of_one_send();
-    void flush();
 
-    UniqueFd socket_;
     Subsystem& subsystem_;
-    Listener& listener_;
-    SendQueue send_queue_;
-    std::unique_ptr<Variation> variation_; ///< nullptr: nothing is left to chance
     PduWriter writer_;
     Queue queue_;
-    State state_ = State::open;
     FrameRules rules_;
-    bool blocked_ = false;
-    Nanoseconds linger_until_ = Queue::kNever;
 
     std::unique_ptr<std::byte[]> staging_;
     std::size_t begin_ = 0; ///< staged bytes not yet consumed: [begin_, end_)

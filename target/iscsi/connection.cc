@@ -18,14 +18,12 @@ namespace mpath::target::scsi {
 namespace {
 
 constexpr std::size_t kStaging = 256 * 1024;
-constexpr Nanoseconds kLinger = kSecond;
 constexpr std::uint32_t kMostLoginData = 8192;
 
 } // namespace
 
 Connection::Connection(UniqueFd socket, Node& node, Listener& listener)
-    : socket_(std::move(socket)), node_(node), listener_(listener),
-      variation_(make_variation(node.options(), listener.counters.connections)),
+    : ServedConnection(std::move(socket), listener, node.options()), node_(node),
       writer_(send_queue_, node.options(), variation_.get()), login_(node, listener),
       staging_(std::make_unique_for_overwrite<std::byte[]>(kStaging)) {}
 
@@ -52,7 +50,7 @@ void Connection::on_readable(Nanoseconds now) {
     if (has(ActionKind::stall_reading)) {
         return;
     }
-    if (state_ == State::lingering) {
+    if (phase_ == Phase::lingering) {
         begin_ = end_ = 0; // nothing the initiator still sends matters
         receive();
         return;
@@ -81,7 +79,7 @@ bool Connection::receive() {
     const ssize_t received = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
     if (received <= 0) {
         if (received == 0 || (errno != EAGAIN && errno != EINTR)) {
-            state_ = State::closed;
+            phase_ = Phase::closed;
         }
         return false;
     }
@@ -181,7 +179,7 @@ std::size_t Connection::take_header(std::span<const std::byte> bytes, Nanosecond
             return 0;
         }
     }
-    const std::uint32_t most = state_ == State::login ? kMostLoginData : writer_.terms().max_receive;
+    const std::uint32_t most = !logged_in_ ? kMostLoginData : writer_.terms().max_receive;
     then_ = Then::nothing;
     tl::expected<Payload, Fault> payload = header_.data_length > most ? tl::unexpected(Fault{}) : handle(now);
     if (!payload) {
@@ -234,37 +232,18 @@ void Connection::end_of_pdu(bool intact, Nanoseconds now) {
     }
 }
 
-void Connection::drop() {
-    flush();
-    const struct ::linger at_once { .l_onoff = 1, .l_linger = 0 };
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    socket_.reset();
-    state_ = State::closed;
-    ++listener_.counters.dropped;
-}
-
-void Connection::close(Nanoseconds now) {
-    linger(now);
-    flush();
-    ++listener_.counters.closed;
-}
-
 void Connection::resume(Nanoseconds now) {
     consume(now);
     answer_round(now);
 }
 
 void Connection::linger(Nanoseconds now) {
-    state_ = State::lingering;
-    linger_until_ = now + kLinger;
+    ServedConnection::linger(now);
     in_data_ = false;
 }
 
 void Connection::on_timer(Nanoseconds now) {
-    if (state_ == State::lingering) {
-        if (now >= linger_until_) {
-            state_ = State::closed;
-        }
+    if (lingers(now)) {
         return;
     }
     if (now >= leave_by_) {
@@ -278,7 +257,7 @@ void Connection::on_timer(Nanoseconds now) {
 }
 
 Nanoseconds Connection::next_due() const {
-    if (state_ == State::lingering) {
+    if (phase_ == Phase::lingering) {
         return linger_until_;
     }
     return std::min(leave_by_, tasks_ == nullptr ? kNever : tasks_->next_due());
@@ -286,42 +265,10 @@ Nanoseconds Connection::next_due() const {
 
 /// Sends what the round has led to.
 void Connection::answer_round(Nanoseconds now) {
-    if (state_ == State::full_feature && tasks_ != nullptr) {
+    if (full_feature() && tasks_ != nullptr) {
         tasks_->release(now);
     }
     flush();
-}
-
-std::size_t Connection::bytes_of_one_send() {
-    if (!listener_.faults.empty()) {
-        const Action* split = listener_.faults.find(ActionKind::split, subject());
-        if (split != nullptr) {
-            return split->number;
-        }
-    }
-    const std::uint32_t segment = node_.options().segment;
-    if (segment == 0) {
-        return std::numeric_limits<std::size_t>::max();
-    }
-    return segment == kRandomSize ? variation_->segment() : segment;
-}
-
-void Connection::flush() {
-    if (state_ == State::closed) {
-        return;
-    }
-    if (has(ActionKind::stall_writing)) {
-        blocked_ = false; // there is nothing to wait for
-        return;
-    }
-    const auto outcome = send_queue_.empty() ? SendQueue::Outcome::drained
-                                             : send_queue_.flush(socket_.get(), bytes_of_one_send());
-    blocked_ = outcome == SendQueue::Outcome::blocked;
-    if (outcome == SendQueue::Outcome::failed) {
-        state_ = State::closed;
-    } else if (state_ == State::lingering && !blocked_) {
-        ::shutdown(socket_.get(), SHUT_WR);
-    }
 }
 
 } // namespace mpath::target::scsi

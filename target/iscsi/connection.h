@@ -28,45 +28,31 @@ namespace mpath::target::scsi {
 /// A round is one receive, which may bring many PDUs, and one send of everything they were answered with.
 /// Data that has not arrived when its header is read is received straight to where it belongs.
 ///
-/// States: login; full feature; lingering after a fault or a logout (everything has been sent, the initiator
-/// may still be sending: closing now would reset the connection under the last PDU); closed.
+/// It lingers after a fault or a logout.
 class Connection final : public ServedConnection {
 public:
     Connection(UniqueFd socket, Node& node, Listener& listener);
     ~Connection() override;
 
     void on_readable(Nanoseconds now) override;
-    void on_writable() override { flush(); }
     void on_timer(Nanoseconds now) override;
     [[nodiscard]] Nanoseconds next_due() const override;
 
-    [[nodiscard]] int socket() const override { return socket_.get(); }
     [[nodiscard]] bool closed() const override {
-        return state_ == State::closed || (session_ != nullptr && session_->ended());
+        return ServedConnection::closed() || (session_ != nullptr && session_->ended());
     }
-    [[nodiscard]] bool wants_write() const override { return blocked_; }
-    [[nodiscard]] bool wants_read() const override {
-        return !send_queue_.congested() && !has(ActionKind::stall_reading);
-    }
-
-    [[nodiscard]] const Listener& listener() const override { return listener_; }
     [[nodiscard]] Subject subject() const override;
-    void drop() override;
-    void close(Nanoseconds now) override;
     void resume(Nanoseconds now) override;
     void hear(News news, std::uint32_t group) override;
     void ask_to_leave(Nanoseconds within, Nanoseconds now) override;
     void ping() override;
 
 private:
-    enum class State : std::uint8_t { login, full_feature, lingering, closed };
     /// What is done with a PDU's data once it is there.
     enum class Then : std::uint8_t { nothing, login, text, nop, task };
 
-    [[nodiscard]] bool has(ActionKind fault) const {
-        return !listener_.faults.empty() && listener_.faults.find(fault, subject()) != nullptr;
-    }
-    [[nodiscard]] bool open() const { return state_ == State::login || state_ == State::full_feature; }
+    [[nodiscard]] bool open() const { return phase_ == Phase::open; }
+    [[nodiscard]] bool full_feature() const { return open() && logged_in_; }
     [[nodiscard]] Subject subject_of(const iscsi::Bhs& header) const;
     bool receive();
     void consume(Nanoseconds now);
@@ -92,24 +78,16 @@ private:
     void answer_logout(Nanoseconds now);
     void refuse(const Fault& fault, Nanoseconds now);
 
-    void linger(Nanoseconds now);
+    void linger(Nanoseconds now) override;
     void answer_round(Nanoseconds now);
-    std::size_t bytes_of_one_send();
-    void flush();
     [[nodiscard]] std::string local_address() const;
 
-    UniqueFd socket_;
     Node& node_;
-    Listener& listener_;
-    SendQueue send_queue_;
-    std::unique_ptr<Variation> variation_; ///< nullptr: nothing is left to chance
     PduWriter writer_;
     Login login_;
     std::shared_ptr<Session> session_; ///< nullptr: not logged in
     std::unique_ptr<TaskSet> tasks_;   ///< nullptr: not logged in, or for discovery
-    State state_ = State::login;
-    bool blocked_ = false;
-    Nanoseconds linger_until_ = kNever;
+    bool logged_in_ = false;           ///< the login phase is over
     Nanoseconds leave_by_ = kNever;
     std::string pending_text_; ///< of an answer that did not fit one PDU
 

@@ -83,7 +83,7 @@ tl::expected<bool, Fault> Connection::number_fits(Opcode opcode) {
 
 tl::expected<Payload, Fault> Connection::handle(Nanoseconds now) {
     const auto opcode = static_cast<Opcode>(header_.opcode & iscsi::kOpcodeMask);
-    if (state_ == State::login) {
+    if (!logged_in_) {
         return opcode == Opcode::login ? keep(Then::login)
                                        : tl::expected<Payload, Fault>(tl::unexpected(Fault{}));
     }
@@ -166,7 +166,7 @@ void Connection::answer_login(Nanoseconds now) {
 
 void Connection::begin_session() {
     session_ = login_.session();
-    state_ = State::full_feature;
+    logged_in_ = true;
     writer_.begin_full_feature(session_->terms());
     if (session_->is_discovery()) {
         ++listener_.counters.discoveries;
@@ -264,7 +264,7 @@ void Connection::answer_logout(Nanoseconds now) {
 }
 
 void Connection::refuse(const Fault& fault, Nanoseconds now) {
-    if (state_ == State::full_feature) {
+    if (full_feature()) {
         iscsi::Reject answer;
         answer.reason = fault.reason;
         writer_.put(answer, StatSn::takes, std::as_bytes(std::span(&header_, 1)));
@@ -294,7 +294,7 @@ void Connection::hear(News news, std::uint32_t group) {
 }
 
 void Connection::ask_to_leave(Nanoseconds within, Nanoseconds now) {
-    if (state_ != State::full_feature) {
+    if (!full_feature()) {
         return;
     }
     iscsi::AsyncMessage message;
@@ -307,7 +307,7 @@ void Connection::ask_to_leave(Nanoseconds within, Nanoseconds now) {
 }
 
 void Connection::ping() {
-    if (state_ == State::full_feature) {
+    if (full_feature()) {
         iscsi::NopIn question;
         question.target_tag = kPingTag;
         writer_.put(question, StatSn::tells);
