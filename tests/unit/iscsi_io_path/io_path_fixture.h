@@ -13,6 +13,7 @@
 #include "iscsi/io_path.h"
 #include "net/reactor.h"
 #include "tests/unit/iscsi_session/scripted_target.h"
+#include "tests/unit/path/path_fixture.h"
 
 namespace mpath::iscsi::test {
 
@@ -29,18 +30,13 @@ struct PathShape {
     std::uint32_t window = 4096; ///< commands that a target takes
 };
 
-class IoPathTest : public testing::Test, protected PathListener {
+class IoPathTest : public mpath::test::PathFixture<IoPath, ScriptedTarget> {
 protected:
-    /// Where the data of requests belongs whose data never comes.
-    static inline std::byte nowhere{};
-    static constexpr std::uint16_t kIndex = 3;
     static constexpr std::uint64_t kUnit = 0x0102; ///< LUN in flat space
     static constexpr Lun kUnitOnTheWire{0x41, 0x02};
 
     void open(const PathShape& shape = {}) {
-        auto made = net::make_reactor(clock_, 64);
-        ASSERT_TRUE(made) << made.error().text;
-        reactor_ = std::move(*made);
+        ASSERT_NO_FATAL_FAILURE(make_reactor());
         limits_.size = std::uint64_t{1} << 40;
         limits_.block_size = shape.block_size;
         limits_.max_transfer = shape.max_transfer;
@@ -48,8 +44,6 @@ protected:
         limits_.max_write_zeroes = shape.max_write_zeroes;
         path_ = std::make_unique<IoPath>(kIndex, kUnit, limits_, shape.writes, *reactor_, completions_,
                                          static_cast<PathListener&>(*this));
-        requests_.resize(64);
-        times_completed_.resize(requests_.size());
         attach(shape, limits_);
     }
 
@@ -75,68 +69,7 @@ protected:
         path_->attach(connected);
     }
 
-    void TearDown() override {
-        if (path_ && !path_->closed()) {
-            path_->close({0, {}});
-            EXPECT_TRUE(run_until([this] { return path_->closed(); }));
-        }
-    }
-
-    Request& submit(std::uint32_t index, Operation operation, std::uint64_t offset, std::uint32_t length,
-                    std::byte* buffer = &nowhere) {
-        Request& request = requests_[index];
-        request = {};
-        request.index = index;
-        request.operation = operation;
-        request.offset = offset;
-        request.length = length;
-        request.buffer = buffer;
-        request.dispatched_at = clock_.now();
-        path_->submit(request);
-        return request;
-    }
-
-    template <typename Condition>
-    bool run_until(Condition condition) {
-        for (int i = 0; i < 10'000; ++i) {
-            for (const auto& target : targets_) {
-                target->end().pump();
-            }
-            if (condition()) {
-                return true;
-            }
-            reactor_->run(kMillisecond);
-            collect();
-        }
-        return false;
-    }
-    void settle() {
-        for (int i = 0; i < 3; ++i) {
-            reactor_->run(kMillisecond);
-            collect();
-        }
-    }
-    void collect() {
-        while (Request* request = completions_.pop()) {
-            ++times_completed_[request->index];
-            completed_.push_back(request->index);
-        }
-    }
-    bool run_until_completed(std::size_t count) {
-        return run_until([&] {
-            collect();
-            return completed_.size() >= count;
-        });
-    }
-
-    Pdu receive_pdu(std::size_t session = 0) {
-        std::optional<Pdu> pdu;
-        EXPECT_TRUE(run_until([&] {
-            pdu = targets_[session]->next();
-            return pdu.has_value();
-        }));
-        return pdu.value_or(Pdu{});
-    }
+    Pdu receive_pdu(std::size_t session = 0) { return receive_from(session).value_or(Pdu{}); }
     /// The next command, which has to be one to our unit.
     ScsiCommand receive_command(std::size_t session = 0) {
         const auto command = receive_pdu(session).as<ScsiCommand>();
@@ -153,30 +86,9 @@ protected:
                 std::size_t session = 0) {
         targets_[session]->send(targets_[session]->response(command.task_tag, status, segment));
     }
-    /// Whether nothing but what was received already is on the way to the target.
-    bool nothing_arrives(std::size_t session = 0) {
-        settle();
-        return !targets_[session]->next();
-    }
 
-    SystemClock clock_;
-    std::unique_ptr<net::Reactor> reactor_;
-    std::vector<std::unique_ptr<ScriptedTarget>> targets_;
-    RequestList completions_;
+    std::vector<std::unique_ptr<ScriptedTarget>>& targets_ = peers_;
     DeviceLimits limits_;
-    std::unique_ptr<IoPath> path_;
-    std::vector<Request> requests_;
-
-    std::vector<std::uint32_t> completed_; ///< indices, in the order they came back
-    std::vector<int> times_completed_;     ///< by index
-    std::vector<Error> losses_;
-
-private:
-    void on_path_lost(std::uint16_t index, const Error& error) noexcept override {
-        EXPECT_EQ(index, kIndex);
-        EXPECT_FALSE(path_->live());
-        losses_.push_back(error);
-    }
 };
 
 } // namespace mpath::iscsi::test

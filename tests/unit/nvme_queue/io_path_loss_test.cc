@@ -140,7 +140,7 @@ TEST_F(IoPathLive, NeedsEveryQueue) {
     controllers_[0]->end().close();
     ASSERT_TRUE(run_until([this] { return !path_->live(); }));
     ASSERT_EQ(losses_.size(), 1U);
-    EXPECT_NE(losses_[0].find("the peer closed the connection"), std::string::npos) << losses_[0];
+    EXPECT_NE(losses_[0].text.find("the peer closed the connection"), std::string::npos) << losses_[0].text;
     ASSERT_TRUE(run_until([this] { return path_->closed(); }));
     EXPECT_EQ(losses_.size(), 1U);
 }

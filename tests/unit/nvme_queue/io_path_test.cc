@@ -403,7 +403,7 @@ TEST_F(IoPathData, CountsWhatEndedThePath) {
     controllers_[0]->send(pdu);
     ASSERT_TRUE(run_until([this] { return path_->closed(); }));
     ASSERT_EQ(losses_.size(), 1U);
-    EXPECT_NE(losses_[0].find("header digest is wrong"), std::string::npos) << losses_[0];
+    EXPECT_NE(losses_[0].text.find("header digest is wrong"), std::string::npos) << losses_[0].text;
     EXPECT_EQ(path_->traffic().header_digest_errors, 1U);
     EXPECT_EQ(path_->traffic().protocol_violations, 0U);
 }
