@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "iscsi/pong.h"
 #include "iscsi/sense.h"
 
 namespace mpath::iscsi {
@@ -94,13 +95,7 @@ net::Task<Result<Sense>> receive_answer(net::Reactor& reactor, LoggedIn& session
         switch (static_cast<Opcode>(any.opcode & kOpcodeMask)) {
         case Opcode::nop_in:
             if (any.target_tag != kNoTag) {
-                NopOut pong;
-                pong.lun = any.lun;
-                pong.task_tag = kNoTag;
-                pong.target_tag = any.target_tag;
-                pong.cmd_sn = session.numbers.cmd_sn;
-                pong.exp_stat_sn = session.numbers.exp_stat_sn;
-                const std::array<std::byte, kBhsSize> bhs = header_of(pong);
+                const std::array<std::byte, kBhsSize> bhs = header_of(pong_to(any, session.numbers));
                 if (const int code = co_await send_header(reactor, session, bhs, deadline, cancellation);
                     code != 0) {
                     co_return tl::unexpected<Error>(lost(code));

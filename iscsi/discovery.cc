@@ -7,6 +7,7 @@
 #include "iscsi/login.h"
 #include "iscsi/login_text.h"
 #include "iscsi/name.h"
+#include "iscsi/pong.h"
 #include "iscsi/reject.h"
 #include "net/async.h"
 #include "net/uri_text.h"
@@ -90,12 +91,7 @@ net::Task<Result<void>> DiscoverySession::send_text(std::string text, Be32 targe
 }
 
 net::Task<Result<void>> DiscoverySession::answer_ping(const NopIn& ping) {
-    NopOut answer;
-    answer.lun = ping.lun;
-    answer.task_tag = kNoTag;
-    answer.target_tag = ping.target_tag;
-    answer.cmd_sn = numbers_.cmd_sn;
-    answer.exp_stat_sn = numbers_.exp_stat_sn;
+    const NopOut answer = pong_to(ping, numbers_);
     co_return co_await send(std::as_bytes(std::span(&answer, 1)));
 }
 

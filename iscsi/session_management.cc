@@ -3,6 +3,7 @@
 // takes no CmdSN and does not wait for the window.
 #include <algorithm>
 
+#include "iscsi/pong.h"
 #include "iscsi/reject.h"
 #include "iscsi/session.h"
 
@@ -29,12 +30,7 @@ void Session::answer_ping() noexcept {
     if (ping_waits_) {
         return;
     }
-    NopOut pdu;
-    pdu.lun = ping_.lun;
-    pdu.task_tag = kNoTag;
-    pdu.target_tag = ping_.target_tag;
-    pdu.cmd_sn = numbers_.cmd_sn;
-    pdu.exp_stat_sn = numbers_.exp_stat_sn;
+    const NopOut pdu = pong_to(ping_, numbers_);
     append_bhs(&pdu);
     stream_.flush();
 }
