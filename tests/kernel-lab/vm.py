@@ -62,13 +62,18 @@ class Vm:
     def __init__(self, folder=BUILT):
         self.folder = pathlib.Path(folder)
         self.process = None
+        self.logs = None
 
     def __enter__(self):
-        with tempfile.TemporaryDirectory(prefix="fio-mpath-lab-") as logs:
+        self.logs = tempfile.TemporaryDirectory(prefix="fio-mpath-lab-")
+        try:
             for number in range(FIRST_ID, LAST_ID + 1):
-                if self._boot(number, pathlib.Path(logs)):
+                if self._boot(number, pathlib.Path(self.logs.name)):
                     return self
-        raise LabError(f"the addresses 127.{FIRST_ID}.x.15 to 127.{LAST_ID}.x.15 are all in use")
+            raise LabError(f"the addresses 127.{FIRST_ID}.x.15 to 127.{LAST_ID}.x.15 are all in use")
+        except BaseException:
+            self.logs.cleanup()
+            raise
 
     def __exit__(self, *_):
         """The guest keeps nothing, so it is simply ended."""
@@ -78,9 +83,23 @@ class Vm:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self.logs.cleanup()
 
     def exec(self, command, seconds=60):
-        return guest_exec(self.control, command, seconds)
+        try:
+            return guest_exec(self.control, command, seconds)
+        except (LabError, OSError) as error:
+            raise LabError(f"{error}{self.last_words()}") from error
+
+    def last_words(self):
+        """What the guest and QEMU said last, if it is no longer there."""
+        try:
+            status = self.process.wait(3)
+        except subprocess.TimeoutExpired:
+            return ""
+        logs = pathlib.Path(self.logs.name)
+        said = "\n".join((logs / name).read_text(errors="replace")[-4000:] for name in ("console", "qemu"))
+        return f"\nThe guest is gone, QEMU ended with status {status}. It said last:\n{said}"
 
     def _boot(self, number, logs):
         """False: the addresses of this number are taken."""
