@@ -18,6 +18,7 @@ Command add_discover(CLI::App& parent);
 Command add_path(CLI::App& parent);
 Command add_paths(CLI::App& parent);
 Command add_policy(CLI::App& parent);
+Command add_report(CLI::App& parent);
 Command add_run(CLI::App& parent);
 Command add_target(CLI::App& parent);
 Command add_target_ctl(CLI::App& parent);

@@ -13,7 +13,7 @@ namespace {
 
 /// In the order of the help text. A new subcommand is a file, a declaration in command.h and a line here.
 constexpr Command (*kSubcommands[])(CLI::App&) = {
-    add_paths, add_discover, add_run, add_policy, add_path, add_top, add_target, add_target_ctl,
+    add_paths, add_discover, add_run, add_report, add_policy, add_path, add_top, add_target, add_target_ctl,
 };
 
 constexpr const char* kFooter = R"(

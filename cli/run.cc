@@ -16,13 +16,12 @@
 #include "base/clock.h"
 #include "cli/child_process.h"
 #include "cli/command.h"
+#include "cli/report_output.h"
 #include "cli/run_folder.h"
 #include "record/file.h"
+#include "report/record_files.h"
 #include "run/fio_options.h"
 #include "run/job_file.h"
-#include "run/log_files.h"
-#include "run/report.h"
-#include "run/spread.h"
 #include "run/transform.h"
 
 namespace mpath::cli {
@@ -47,6 +46,7 @@ struct RunWords {
     bool data_digest = false;
     bool discover = false;
     int repeat = 1;
+    ReportOutput output;
     std::string keep;
     std::string fio = "fio";
     std::string engine;
@@ -169,7 +169,7 @@ std::vector<std::string> fio_command(const RunWords& words, const std::string& e
 
 struct Ended {
     int status = 0;
-    std::vector<record::Record> records;
+    report::Run run;
 };
 
 class Runner {
@@ -199,11 +199,11 @@ public:
         if (!status) {
             return tl::unexpected(status.error());
         }
-        auto records = run::find_records(job_file->log_prefixes, started);
-        if (!records) {
-            return tl::unexpected(records.error());
+        auto jobs = report::find_jobs(job_file->log_prefixes, started);
+        if (!jobs) {
+            return tl::unexpected(jobs.error());
         }
-        return Ended{*status, std::move(*records)};
+        return Ended{*status, report::make_run(fs::path(prefix).filename(), std::move(*jobs))};
     }
 
 private:
@@ -227,26 +227,27 @@ int judge(const Ended& ended, const run::FioOptions& fio) {
     if (ended.status != 0 || !fio.runs_jobs) {
         return ended.status;
     }
-    if (ended.records.empty()) {
+    if (ended.run.jobs.empty()) {
         return complain("fio ended well, but no job left a record: nothing was measured");
     }
     int status = 0;
-    for (const std::string& name : run::jobs_without_io(ended.records)) {
+    for (const std::string& name : report::jobs_without_io(ended.run)) {
         status = complain(fmt::format("job {} did no I/O: nothing was measured", name));
     }
     return status;
 }
 
-void report(std::span<const std::vector<run::Block>> repeats, std::FILE* out) {
-    const std::vector<run::Block> merged = run::merge_repeats(repeats);
-    if (merged.empty()) {
-        return;
+/// Exit status: a setting that should have I/O and has none is an error, though fio thinks otherwise.
+int tell(std::vector<report::Run> runs, const ReportOutput& output, std::FILE* out) {
+    const report::Report report = report::make_report(std::move(runs));
+    if (report.blocks.empty()) {
+        return 0;
     }
-    fmt::print(out, "\n{}", run::render(merged));
-    if (repeats.size() > 1) {
-        fmt::print(out, "\n{}", run::render_spread(repeats));
+    fmt::print(out, "\n");
+    if (const auto written = write_report(report, output, out); !written) {
+        return complain(written.error().text);
     }
-    std::fflush(out);
+    return report.has_errors() ? 1 : 0;
 }
 
 int run_job_file(const RunWords& words) {
@@ -273,19 +274,19 @@ int run_job_file(const RunWords& words) {
     ::setenv("MPATH_TABLE", "0", 1); // our report takes its place
     Runner runner(words, *engine, *fio, std::move(*sections));
     const std::string prefix = folder->prefix(words.job_file);
-    std::vector<std::vector<run::Block>> repeats;
+    std::vector<report::Run> runs;
     int status = 0;
     for (int i = 1; i <= words.repeat && status == 0; ++i) {
-        const auto ended = runner.run_once(words.repeat == 1 ? prefix : fmt::format("{}-r{}", prefix, i));
+        auto ended = runner.run_once(words.repeat == 1 ? prefix : fmt::format("{}-r{}", prefix, i));
         if (!ended) {
             status = complain(ended.error().text);
             break;
         }
-        repeats.push_back(run::blocks_of(ended->records));
         status = judge(*ended, *fio);
+        runs.push_back(std::move(ended->run));
     }
-    report(repeats, fio->output_is_data ? stderr : stdout);
-    return status;
+    const int told = tell(std::move(runs), words.output, fio->output_is_data ? stderr : stdout);
+    return status != 0 ? status : told;
 }
 
 } // namespace
@@ -330,6 +331,7 @@ Command add_run(CLI::App& parent) {
     app->add_option("--repeat", words->repeat, "Run N times, and report the spread as well")
         ->check(CLI::Range(1, 1000))
         ->type_name("N");
+    add_report_options(*app, words->output);
     app->add_option("--keep", words->keep, "Leave records and the job file fio was given in this folder")
         ->type_name("DIR");
     app->add_option("--fio", words->fio, "The fio to run")->type_name("PROGRAM")->capture_default_str();

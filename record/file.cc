@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 
 #include "base/unique_fd.h"
 
@@ -20,6 +21,25 @@ Result<void> write_all(int fd, std::string_view text, const std::string& file) {
             return failure(errno, "{} can't be written: {}", file, reason_of(errno));
         }
         text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+Result<void> replace_file(const std::string& file, std::string_view text, std::string_view what,
+                          std::string_view advice) {
+    const std::string aside = file + ".new";
+    const UniqueFd fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!fd.valid()) {
+        return failure(errno, "{} {} can't be made: {}{}", what, aside, reason_of(errno), advice);
+    }
+    if (auto written = write_all(fd.get(), text, aside); !written) {
+        ::unlink(aside.c_str());
+        return written;
+    }
+    if (::rename(aside.c_str(), file.c_str()) != 0) {
+        const int code = errno;
+        ::unlink(aside.c_str());
+        return failure(code, "{} {} can't be put in place: {}", what, file, reason_of(code));
     }
     return {};
 }

@@ -166,13 +166,22 @@ std::string numbers(const JobResult& job) {
 
 } // namespace
 
-std::string render_table(const JobReport& report) {
+std::string render_numbers(const JobReport& report) {
     const JobResult& job = report.result;
     std::string text = title(job) + legend(report);
     if (job.has_several_settings()) {
         text += settings_table(job) + "all settings and transitions together:\n";
     }
-    return text + numbers(job) + switch_line(job) + event_lines(job) + failover_lines(job);
+    return text + numbers(job);
+}
+
+std::string render_events(const JobReport& report) {
+    const JobResult& job = report.result;
+    return switch_line(job) + event_lines(job) + failover_lines(job);
+}
+
+std::string render_table(const JobReport& report) {
+    return render_numbers(report) + render_events(report);
 }
 
 } // namespace mpath::record

@@ -11,9 +11,14 @@ namespace mpath::record {
 
 inline constexpr std::size_t kTableWidth = 100; ///< characters
 
-/// Legend of the paths, a row for each path, setting and operation that had I/O, their sum, a line for each
-/// event, and what they cost. No line is wider than kTableWidth; names are clipped, numbers never. Ends with
-/// a newline.
+/// Legend of the paths, a row for each path, setting and operation that had I/O, and their sum. No line is
+/// wider than kTableWidth; names are clipped, numbers never. Ends with a newline.
+std::string render_numbers(const JobReport& report);
+
+/// How long switches took, a line for each event, and what they cost; nothing where nothing happened.
+std::string render_events(const JobReport& report);
+
+/// Both.
 std::string render_table(const JobReport& report);
 
 /// fio's client/server protocol cuts the value of a "job option" after this many bytes (server.h, struct

@@ -31,21 +31,7 @@ std::string to_json(const Record& record) {
 }
 
 Result<void> write_record(const std::string& file, const Record& record) {
-    const std::string aside = file + ".new";
-    const UniqueFd fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!fd.valid()) {
-        return failure(errno, "the record {} can't be made: {}; see mpath_log=", aside, reason_of(errno));
-    }
-    if (auto written = write_all(fd.get(), to_json(record), aside); !written) {
-        ::unlink(aside.c_str());
-        return written;
-    }
-    if (::rename(aside.c_str(), file.c_str()) != 0) {
-        const int code = errno;
-        ::unlink(aside.c_str());
-        return failure(code, "the record {} can't be put in place: {}", file, reason_of(code));
-    }
-    return {};
+    return replace_file(file, to_json(record), "the record", "; see mpath_log=");
 }
 
 Result<IntervalWriter> IntervalWriter::create(const std::string& file) {

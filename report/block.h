@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a run measured, merged from the records of its jobs.
+// What runs measured, merged from the records of their jobs.
 #pragma once
 
 #include <span>
@@ -7,33 +7,40 @@
 #include <vector>
 
 #include "record/merge.h"
-#include "record/record.h"
+#include "report/job.h"
 
-namespace mpath::run {
+namespace mpath::report {
 
 /// Jobs that are shown as one: the numjobs= of one section, on one device and one host.
 struct Block {
-    std::string host;              ///< empty unless fio servers ran the jobs: HOST,PORT
+    std::string host;              ///< empty unless several hosts or fio servers ran the jobs: HOST[,PORT]
     record::Conditions conditions; ///< of the first job
     record::JobReport report;
     bool is_sum = false; ///< of several blocks
+    /// Its jobs, for each run that it was in. They belong to the runs, which must outlive the block.
+    std::vector<std::vector<const Job*>> repeats{};
+    std::string run{}; ///< name of the first of these runs
+
+    /// Over all repeats.
+    [[nodiscard]] std::vector<const Job*> jobs() const;
 };
 
-/// In the order of the records. Where several blocks ran at the same time on one device (fio's group), a
-/// block for all of them together comes after them.
-[[nodiscard]] std::vector<Block> blocks_of(std::span<const record::Record> records);
+/// In the order of the jobs. Where several blocks ran at the same time on one device (fio's group), a block
+/// for all of them together comes after them.
+[[nodiscard]] std::vector<Block> blocks_of(const Run& run);
 
 /// The same blocks over several runs that came one after the other: counts are added, and so is the time they
-/// were measured in. A block that a run lacks is as the others have it.
+/// were measured in. A block that a run lacks is as the others have it. Jobs of other runs are the same if
+/// what a report says of their conditions is; others stay blocks of their own.
 [[nodiscard]] std::vector<Block> merge_repeats(std::span<const std::vector<Block>> repeats);
 
-/// Conditions, table of the paths and events of each block.
-[[nodiscard]] std::string render(std::span<const Block> blocks);
-
 /// Names of the jobs that completed no I/O at all.
-[[nodiscard]] std::vector<std::string> jobs_without_io(std::span<const record::Record> records);
+[[nodiscard]] std::vector<std::string> jobs_without_io(const Run& run);
 
-/// Whether two blocks are of the same jobs.
+/// Whether two blocks of one run are of the same jobs.
 [[nodiscard]] bool same_jobs(const Block& a, const Block& b);
 
-} // namespace mpath::run
+/// Whether two blocks, of any runs, are repeats of the same.
+[[nodiscard]] bool same_conditions(const Block& a, const Block& b);
+
+} // namespace mpath::report

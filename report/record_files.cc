@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "run/log_files.h"
+#include "report/record_files.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <tuple>
 
-namespace mpath::run {
+namespace mpath::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -16,15 +14,10 @@ bool is_record_of(const std::string& file, const std::string& prefix) {
     return file.starts_with(prefix + "_mpath.") && file.ends_with(kExtension);
 }
 
-auto order_of(const record::Record& record) {
-    return std::tuple(record.conditions.host, record.conditions.server_port, record.results.thread_number);
-}
-
 } // namespace
 
-Result<std::vector<record::Record>> find_records(std::span<const std::string> prefixes,
-                                                 Nanoseconds since_utc) {
-    std::vector<record::Record> records;
+Result<std::vector<Job>> find_jobs(std::span<const std::string> prefixes, Nanoseconds since_utc) {
+    std::vector<Job> jobs;
     for (const fs::path prefix : prefixes) {
         const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
         std::error_code fault;
@@ -32,12 +25,12 @@ Result<std::vector<record::Record>> find_records(std::span<const std::string> pr
             if (!is_record_of(entry.path().filename(), prefix.filename())) {
                 continue;
             }
-            auto record = record::read_record(entry.path());
-            if (!record) {
-                return tl::unexpected(record.error());
+            auto job = load_job(entry.path());
+            if (!job) {
+                return tl::unexpected(job.error());
             }
-            if (record->written_utc >= since_utc) {
-                records.push_back(std::move(*record));
+            if (job->record.written_utc >= since_utc) {
+                jobs.push_back(std::move(*job));
             }
         }
         if (fault && fault != std::errc::no_such_file_or_directory) {
@@ -45,9 +38,7 @@ Result<std::vector<record::Record>> find_records(std::span<const std::string> pr
                            fault.message());
         }
     }
-    std::stable_sort(records.begin(), records.end(),
-                     [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
-    return records;
+    return jobs;
 }
 
-} // namespace mpath::run
+} // namespace mpath::report

@@ -8,13 +8,13 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "record/record.h"
+#include "report/job.h"
 
-namespace mpath::run {
+namespace mpath::report {
 
-/// All records of these mpath_log= prefixes that were written at `since_utc` (nanoseconds since 1970) or
-/// later, in order of server and thread number. A prefix without any is no error.
-[[nodiscard]] Result<std::vector<record::Record>> find_records(std::span<const std::string> prefixes,
-                                                               Nanoseconds since_utc);
+/// The jobs of all records of these mpath_log= prefixes that were written at `since_utc` (nanoseconds since
+/// 1970) or later. A prefix without any is no error.
+[[nodiscard]] Result<std::vector<Job>> find_jobs(std::span<const std::string> prefixes,
+                                                 Nanoseconds since_utc);
 
-} // namespace mpath::run
+} // namespace mpath::report

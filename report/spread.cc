@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "run/spread.h"
+#include "report/spread.h"
 
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "record/text.h"
 #include "record/units.h"
 
-namespace mpath::run {
+namespace mpath::report {
 namespace {
 
 constexpr std::size_t kQuantities = 4; // IOPS, bandwidth, mean, p99
@@ -16,7 +18,7 @@ using Format = std::string (*)(double);
 constexpr std::array<Format, kQuantities> kFormats{record::format_count, record::format_rate,
                                                    record::format_time, record::format_time};
 
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 using Samples = std::array<std::vector<double>, kQuantities>;
 
 double middle(const std::vector<double>& sorted) {
@@ -40,11 +42,11 @@ void add_sample(Samples& samples, const record::OperationResult& operation, Nano
     }
 }
 
-void add_rows(std::vector<Row>& rows, const std::string& path, std::string_view operation,
+void add_rows(std::vector<Cells>& rows, const std::string& path, std::string_view operation,
               const Samples& samples) {
     constexpr std::array kNames{"min", "median", "max"};
     for (std::size_t row = 0; row < kNames.size(); ++row) {
-        Row cells{row == 0 ? path : "", row == 0 ? std::string(operation) : "", kNames[row]};
+        Cells cells{row == 0 ? path : "", row == 0 ? std::string(operation) : "", kNames[row]};
         for (std::size_t i = 0; i < kQuantities; ++i) {
             std::vector<double> values = samples[i];
             std::sort(values.begin(), values.end());
@@ -60,15 +62,15 @@ void add_rows(std::vector<Row>& rows, const std::string& path, std::string_view 
     }
 }
 
-std::string table(const std::vector<Row>& rows) {
+std::string table(const std::vector<Cells>& rows) {
     std::vector<std::size_t> widths(rows.front().size());
-    for (const Row& row : rows) {
+    for (const Cells& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             widths[i] = std::max(widths[i], record::text_width(row[i]));
         }
     }
     std::string text;
-    for (const Row& row : rows) {
+    for (const Cells& row : rows) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
             line += i == 0 ? "" : "  ";
@@ -79,12 +81,12 @@ std::string table(const std::vector<Row>& rows) {
     return text;
 }
 
-/// The same block in each repeat that has it.
-std::vector<const Block*> find_all(const Block& wanted, std::span<const std::vector<Block>> repeats) {
+/// The same block in each run that has it.
+std::vector<const Block*> find_all(const Block& wanted, std::span<const std::vector<Block>> all) {
     std::vector<const Block*> found;
-    for (const std::vector<Block>& blocks : repeats) {
+    for (const std::vector<Block>& blocks : all) {
         for (const Block& block : blocks) {
-            if (same_jobs(block, wanted)) {
+            if (same_conditions(block, wanted)) {
                 found.push_back(&block);
             }
         }
@@ -93,7 +95,7 @@ std::vector<const Block*> find_all(const Block& wanted, std::span<const std::vec
 }
 
 std::string block_spread(const Block& merged, const std::vector<const Block*>& repeats) {
-    std::vector<Row> rows{{"path", "op", "", "IOPS", "BW", "mean", "p99"}};
+    std::vector<Cells> rows{{"path", "op", "", "IOPS", "BW", "mean", "p99"}};
     for (const record::PathResult& path : merged.report.result.paths) {
         const record::OperationResults sums = path.operations();
         for (std::size_t operation = 0; operation < record::kOperationNames.size(); ++operation) {
@@ -122,12 +124,9 @@ std::string block_spread(const Block& merged, const std::vector<const Block*>& r
 
 } // namespace
 
-std::string render_spread(std::span<const std::vector<Block>> repeats) {
-    std::string text;
-    for (const Block& block : merge_repeats(repeats)) {
-        text += (text.empty() ? "" : "\n") + block_spread(block, find_all(block, repeats));
-    }
-    return text;
+std::string render_spread(const Block& merged, std::span<const std::vector<Block>> all) {
+    const std::vector<const Block*> repeats = find_all(merged, all);
+    return repeats.size() < 2 ? "" : block_spread(merged, repeats);
 }
 
-} // namespace mpath::run
+} // namespace mpath::report

@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "run/report.h"
+#include "report/block.h"
 
-namespace mpath::run {
+namespace mpath::report {
 
 /// Smallest, middle and largest value over the repeats of IOPS, bandwidth, mean and 99th percentile of the
-/// response time, for each block, path and operation. What a repeat did not measure is no value; of an even
-/// number of values, the middle is halfway between the inner two.
-[[nodiscard]] std::string render_spread(std::span<const std::vector<Block>> repeats);
+/// response time, for each path and operation of a merged block; `all` are the blocks of all runs. What a
+/// repeat did not measure is no value; of an even number of values, the middle is halfway between the inner
+/// two. Nothing with one repeat.
+[[nodiscard]] std::string render_spread(const Block& merged, std::span<const std::vector<Block>> all);
 
-} // namespace mpath::run
+} // namespace mpath::report

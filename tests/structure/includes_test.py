@@ -26,7 +26,8 @@ MAY_USE = {
             "plugin/bridge.h"],
     "plugin": [],
     "target": ["net/*.h", "nvme/wire/*.h", "iscsi/wire/*.h"],
-    "run": ["record/*.h"],
+    "run": [],
+    "report": ["record/*.h"],
     "cli": EVERYTHING,
 }
 

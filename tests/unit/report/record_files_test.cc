@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "run/log_files.h"
+#include "report/record_files.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "records.h"
+#include "tests/unit/report/records.h"
 
-namespace mpath::run {
+namespace mpath::report {
 namespace {
 
 using testing::ElementsAre;
@@ -32,10 +32,10 @@ protected:
 
     [[nodiscard]] std::vector<std::string> found(Nanoseconds since = 0) const {
         const std::vector<std::string> prefixes{folder_ + "/run", folder_ + "/other"};
-        const std::vector<record::Record> records = find_records(prefixes, since).value();
+        const report::Run run = make_run("run", find_jobs(prefixes, since).value());
         std::vector<std::string> names;
-        for (const record::Record& record : records) {
-            names.push_back(record.results.name);
+        for (const Job& job : run.jobs) {
+            names.push_back(job.record.results.name);
         }
         return names;
     }
@@ -66,15 +66,15 @@ TEST_F(LogFiles, OfOtherRunsAreLeftAlone) {
 TEST_F(LogFiles, ThatAreNoRecordsAreAnError) {
     std::ofstream(folder_ + "/run_mpath.1.json") << "{";
     const std::vector<std::string> prefixes{folder_ + "/run"};
-    const auto records = find_records(prefixes, 0);
-    ASSERT_FALSE(records);
-    EXPECT_THAT(records.error().text, HasSubstr("run_mpath.1.json is no JSON, or was cut off"));
+    const auto jobs = find_jobs(prefixes, 0);
+    ASSERT_FALSE(jobs);
+    EXPECT_THAT(jobs.error().text, HasSubstr("run_mpath.1.json is no JSON, or was cut off"));
 }
 
 TEST_F(LogFiles, OfAFolderThatIsNotThereAreNone) {
     const std::vector<std::string> prefixes{folder_ + "/nosuch/run"};
-    EXPECT_TRUE(find_records(prefixes, 0).value().empty());
+    EXPECT_TRUE(find_jobs(prefixes, 0).value().empty());
 }
 
 } // namespace
-} // namespace mpath::run
+} // namespace mpath::report

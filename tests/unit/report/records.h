@@ -2,11 +2,14 @@
 // Records of small jobs.
 #pragma once
 
+#include <deque>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "record/record.h"
+#include "report/block.h"
 
-namespace mpath::run {
+namespace mpath::report {
 
 struct JobShape {
     std::string name = "job";
@@ -69,4 +72,20 @@ inline record::Record record_of(const JobShape& shape) {
     return record;
 }
 
-} // namespace mpath::run
+/// One fio's jobs.
+inline Run run_of(std::vector<record::Record> records, const std::string& name = "run") {
+    std::vector<Job> jobs;
+    for (record::Record& record : records) {
+        const std::string file = name + "_mpath." + std::to_string(jobs.size() + 1) + ".json";
+        jobs.push_back(Job{file, std::move(record), {}, {}, {}});
+    }
+    return make_run(name, std::move(jobs));
+}
+
+/// Blocks of one fio's jobs, which are kept: blocks point to them.
+inline std::vector<Block> blocks_of(std::vector<record::Record> records, const std::string& name = "run") {
+    static std::deque<Run> kept;
+    return blocks_of(kept.emplace_back(run_of(std::move(records), name)));
+}
+
+} // namespace mpath::report

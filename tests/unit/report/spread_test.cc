@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "run/spread.h"
+#include "report/spread.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "records.h"
+#include "tests/unit/report/records.h"
 
-namespace mpath::run {
+namespace mpath::report {
 namespace {
 
 using testing::ElementsAre;
@@ -29,10 +29,14 @@ std::vector<std::string> lines(const std::string& text) {
     return all;
 }
 
+std::string spread_of(const std::vector<std::vector<Block>>& all) {
+    return render_spread(merge_repeats(all).at(0), all);
+}
+
 TEST(Spread, ShowsSmallestMiddleAndLargestOfTheRepeats) {
-    const auto text = render_spread(repeats({{.reads = 3000, .time = 200'000},
-                                             {.reads = 1000, .time = 400'000},
-                                             {.reads = 2000, .time = 100'000}}));
+    const auto text = spread_of(repeats({{.reads = 3000, .time = 200'000},
+                                         {.reads = 1000, .time = 400'000},
+                                         {.reads = 2000, .time = 100'000}}));
     EXPECT_THAT(lines(text),
                 ElementsAre("job: spread over 3 repeats", "path  op            IOPS        BW   mean    p99",
                             "a     read  min      100   410kB/s  100µs  100µs",
@@ -41,12 +45,12 @@ TEST(Spread, ShowsSmallestMiddleAndLargestOfTheRepeats) {
 }
 
 TEST(Spread, OfAnEvenNumberHasItsMiddleBetweenTheInnerTwo) {
-    const auto text = render_spread(repeats({{.reads = 1000}, {.reads = 4000}}));
+    const auto text = spread_of(repeats({{.reads = 1000}, {.reads = 4000}}));
     EXPECT_THAT(lines(text).at(3), testing::HasSubstr("median   250"));
 }
 
 TEST(Spread, ARepeatWithoutIoIsZeroIopsAndNoResponseTime) {
-    const auto text = render_spread(repeats({{.reads = 1000, .time = 100'000}, {.reads = 0}}));
+    const auto text = spread_of(repeats({{.reads = 1000, .time = 100'000}, {.reads = 0}}));
     EXPECT_THAT(lines(text),
                 ElementsAre("job: spread over 2 repeats", "path  op            IOPS       BW   mean    p99",
                             "a     read  min        0     0B/s  100µs  100µs",
@@ -60,8 +64,8 @@ TEST(Spread, OfFlushesHasNoBandwidth) {
     flushes.moments.add(100'000, 0);
     flushes.histogram.add(100'000);
     const std::vector<std::vector<Block>> all{blocks_of(std::vector{record}), blocks_of(std::vector{record})};
-    EXPECT_THAT(lines(render_spread(all)).at(2), testing::ContainsRegex("a     sync  min +0 +– +100µs"));
+    EXPECT_THAT(lines(spread_of(all)).at(2), testing::ContainsRegex("a     sync  min +0 +– +100µs"));
 }
 
 } // namespace
-} // namespace mpath::run
+} // namespace mpath::report
