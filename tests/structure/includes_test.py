@@ -21,6 +21,7 @@ MAY_USE = {
     "iscsi/wire": [],
     "multipath": ["path/*.h", "record/*.h"],
     "live": ["path/*.h", "record/*.h"],
+    "report": ["path/*.h", "record/*.h"],
     # The bridge is the C face of job/, declared where C can see it and implemented in job/.
     "job": ["path/*.h", "net/*.h", "nvme/*.h", "iscsi/*.h", "multipath/*.h", "record/*.h", "live/*.h",
             "plugin/bridge.h"],
@@ -36,6 +37,7 @@ LIBRARY_FOLDERS = {
     "liburing*": ["net"],
     "libnvme*": ["nvme"],
     "CLI/*": ["cli"],
+    "boost/*": ["report"],
     "openssl/*": ["iscsi", "target"],
 }
 
