@@ -31,6 +31,7 @@ Exit status: 0; 1 if a record can't be read, or if something that should have be
 
 struct ReportWords {
     std::vector<std::string> records;
+    std::string against;
     ReportOutput output;
 };
 
@@ -75,6 +76,11 @@ Result<std::vector<std::string>> record_files(const std::vector<std::string>& na
     return files;
 }
 
+bool any_comparison(const report::Report& report) {
+    return std::any_of(report.blocks.begin(), report.blocks.end(),
+                       [](const report::BlockReport& one) { return !one.comparisons.empty(); });
+}
+
 int report_records(const ReportWords& words) {
     const auto files = record_files(words.records);
     if (!files) {
@@ -93,7 +99,11 @@ int report_records(const ReportWords& words) {
     if (status != 0) {
         return status;
     }
-    const report::Report report = report::make_report(report::runs_of(std::move(jobs)));
+    const report::Report report = report::make_report(report::runs_of(std::move(jobs)), words.against);
+    if (!words.against.empty() && !any_comparison(report)) {
+        return complain(fmt::format("--against {}: no schedule of these records has a setting of that name",
+                                    words.against));
+    }
     if (const auto written = write_report(report, words.output, stdout); !written) {
         return complain(written.error().text);
     }
@@ -108,6 +118,9 @@ Command add_report(CLI::App& parent) {
         "report", "Merges the records of jobs, repeats and hosts, compares settings, and says what to doubt");
     app->footer(kReportFooter);
     app->add_option("RECORD", words->records, "Records, or folders with records")->required()->type_name("");
+    app->add_option("--against", words->against,
+                    "The setting that others are compared with (default: the first of the schedule)")
+        ->type_name("SETTING");
     add_report_options(*app, words->output);
     return {app, [words] { return report_records(*words); }};
 }

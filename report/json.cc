@@ -56,6 +56,34 @@ Json history_json(const History& history) {
             {"small_random_bytes", history.small_random}};
 }
 
+Json comparison_json(const Comparison& one) {
+    const Estimate& estimate = one.estimate;
+    const LeftOut& left_out = one.left_out;
+    Json interval = nullptr;
+    if (estimate.interval) {
+        interval = {{"low", estimate.interval->low}, {"high", estimate.interval->high}};
+    }
+    const auto known = [&](double value) { return one.units.empty() ? Json(nullptr) : Json(value); };
+    return {{"reference", one.reference},
+            {"other", one.other},
+            {"operation", record::kOperationNames[static_cast<std::size_t>(one.operation)]},
+            {"quantity", to_string(one.quantity)},
+            {"reference_value", known(one.reference_value)},
+            {"other_value", known(one.other_value)},
+            {"units", estimate.units},
+            {"ratio", json_of(estimate.ratio)},
+            {"interval", std::move(interval)},
+            {"shown", estimate.shown()},
+            {"detectable_ratio", json_of(estimate.detectable)},
+            {"drift_cancels", one.drift_cancels},
+            {"left_out",
+             {{"incomplete_units", left_out.incomplete_units},
+              {"disturbed_units", left_out.disturbed_units},
+              {"units_without_io", left_out.units_without_io},
+              {"disturbed_visits", left_out.disturbed_visits},
+              {"missing_visits", left_out.missing_visits}}}};
+}
+
 Json events_json(const record::JobReport& report) {
     Json events = Json::array();
     for (const record::Event& event : report.result.events) {
@@ -86,6 +114,10 @@ Json block_json(const BlockReport& one) {
     for (const Row& row : one.rows) {
         rows.push_back(row_json(row));
     }
+    Json comparisons = Json::array();
+    for (const Comparison& comparison : one.comparisons) {
+        comparisons.push_back(comparison_json(comparison));
+    }
     Json findings = Json::array();
     for (const Finding& finding : one.findings) {
         findings.push_back({{"weight", to_string(finding.weight)}, {"text", finding.text}});
@@ -101,6 +133,7 @@ Json block_json(const BlockReport& one) {
             {"numbers", std::move(rows)},
             {"response", json_of(result.response)},
             {"settings", json_of(result.settings)},
+            {"comparisons", std::move(comparisons)},
             {"client", client_json(one.client)},
             {"written_before", history_json(one.history)},
             {"events", events_json(block.report)},

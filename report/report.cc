@@ -15,7 +15,7 @@ bool Report::has_errors() const {
     });
 }
 
-Report make_report(std::vector<Run> runs) {
+Report make_report(std::vector<Run> runs, const std::string& against) {
     Report report;
     report.runs = std::move(runs);
     std::vector<std::vector<Block>> by_run;
@@ -29,6 +29,7 @@ Report make_report(std::vector<Run> runs) {
         one.client = client_of(block);
         one.history = history_of(block, all);
         one.rows = rows_of(block);
+        one.comparisons = compare_settings(block, against);
         one.findings = findings_of(block, one.client);
         one.spread = render_spread(block, by_run);
         report.several_runs = report.several_runs || block.run != report.runs.front().name;

@@ -10,6 +10,7 @@
 #include "report/finding.h"
 #include "report/history.h"
 #include "report/rows.h"
+#include "report/settings_comparison.h"
 
 namespace mpath::report {
 
@@ -18,6 +19,7 @@ struct BlockReport {
     Client client;
     History history;
     std::vector<Row> rows;
+    std::vector<Comparison> comparisons; ///< of settings
     std::vector<Finding> findings;
     std::string spread; ///< over the repeats; empty without any
 };
@@ -39,6 +41,7 @@ struct Report {
     [[nodiscard]] bool has_errors() const;
 };
 
-[[nodiscard]] Report make_report(std::vector<Run> runs);
+/// Settings are compared with `against`, or with the first of each schedule.
+[[nodiscard]] Report make_report(std::vector<Run> runs, const std::string& against = {});
 
 } // namespace mpath::report

@@ -7,6 +7,7 @@
 
 #include "record/table.h"
 #include "record/text.h"
+#include "report/comparison_table.h"
 #include "report/conditions_text.h"
 
 namespace mpath::report {
@@ -52,7 +53,8 @@ std::string block_text(const BlockReport& one) {
     if (!one.spread.empty()) {
         text += "\n" + one.spread + "\n";
     }
-    return text + record::render_events(report) + finding_lines(one.findings);
+    return text + comparison_table(one.comparisons) + record::render_events(report) +
+           finding_lines(one.findings);
 }
 
 } // namespace

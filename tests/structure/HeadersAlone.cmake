@@ -18,7 +18,7 @@ function(header_units target suffix)
 endfunction()
 
 set(cxx_headers "")
-foreach(folder base path net nvme iscsi multipath record live job target run cli)
+foreach(folder base path net nvme iscsi multipath record live report job target run cli)
   file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.h")
   foreach(header ${headers})
     string(REGEX REPLACE "h$" "cc" source "${PROJECT_SOURCE_DIR}/${header}")

@@ -21,13 +21,13 @@ MAY_USE = {
     "iscsi/wire": [],
     "multipath": ["path/*.h", "record/*.h"],
     "live": ["path/*.h", "record/*.h"],
+    "report": ["path/*.h", "record/*.h"],
     # The bridge is the C face of job/, declared where C can see it and implemented in job/.
     "job": ["path/*.h", "net/*.h", "nvme/*.h", "iscsi/*.h", "multipath/*.h", "record/*.h", "live/*.h",
             "plugin/bridge.h"],
     "plugin": [],
     "target": ["net/*.h", "nvme/wire/*.h", "iscsi/wire/*.h"],
     "run": [],
-    "report": ["record/*.h"],
     "cli": EVERYTHING,
 }
 
@@ -37,6 +37,7 @@ LIBRARY_FOLDERS = {
     "liburing*": ["net"],
     "libnvme*": ["nvme"],
     "CLI/*": ["cli"],
+    "boost/*": ["report"],
     "openssl/*": ["iscsi", "target"],
 }
 
