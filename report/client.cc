@@ -125,9 +125,10 @@ std::string client_line(const Client& client) {
     const auto buffer = most(client.paths, &Backpressure::by_send_buffer);
     const auto window = most(client.paths, &Backpressure::by_window);
     if (buffer || window) {
-        text += fmt::format("; sending held back at most {} by our buffer, {} by a target's window",
-                            buffer ? percent_text(*buffer) : record::kAbsent,
-                            window ? percent_text(*window) : record::kAbsent);
+        text += fmt::format(
+            "\n  sending was held back at most {} of the time by our buffer, {} by a target's window",
+            buffer ? percent_text(*buffer) : record::kAbsent,
+            window ? percent_text(*window) : record::kAbsent);
     }
     return text + "\n";
 }
