@@ -159,7 +159,7 @@ net::Task<int> CommandSession::close() {
     co_return 0;
 }
 
-void CommandSession::fail(Error reason) noexcept {
+void CommandSession::fail(const Error& reason) noexcept {
     if (!session_.closing()) {
         end_ = reason;
         session_.close(reason, net::Stream::Ending::abort);

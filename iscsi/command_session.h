@@ -60,7 +60,7 @@ public:
     net::Task<int> close();
 
     /// Ends the session for `reason`, as if it had been lost.
-    void fail(Error reason) noexcept;
+    void fail(const Error& reason) noexcept;
 
     [[nodiscard]] bool closing() const noexcept { return session_.closing(); }
     [[nodiscard]] net::Reactor& reactor() const noexcept { return reactor_; }

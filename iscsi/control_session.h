@@ -68,7 +68,7 @@ public:
     /// After start().
     void refresh_state();
     /// Ends the session for `reason`, as if it had been lost: on_lost() follows. After start().
-    void fail(Error reason) noexcept;
+    void fail(const Error& reason) noexcept;
 
     /// Logs out and closes the connection; sessions that carry I/O should be closed before. 0, or a positive
     /// errno when the target did not confirm (ETIMEDOUT: by `deadline`).

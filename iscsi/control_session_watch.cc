@@ -43,8 +43,8 @@ void ControlSession::refresh_state() {
     wake();
 }
 
-void ControlSession::fail(Error reason) noexcept {
-    session_->fail(std::move(reason));
+void ControlSession::fail(const Error& reason) noexcept {
+    session_->fail(reason);
 }
 
 void ControlSession::wake() {
