@@ -62,17 +62,19 @@ TEST(Findings, WarnOfReadsOfZeroesAboveOnePercent) {
 }
 
 /// 8 slots that are always full: 10 s, 1000 reads of 80 ms.
-constexpr JobShape kSaturated{.reads = 1000, .time = 80'000'000};
+JobShape saturated() {
+    return {.reads = 1000, .time = 80'000'000};
+}
 
 TEST(Findings, CallAFullQueueWithoutARateASaturationPoint) {
-    const auto found = findings(record_of(kSaturated));
+    const auto found = findings(record_of(saturated()));
     ASSERT_EQ(found.size(), 1);
     EXPECT_EQ(found[0].weight, Weight::note);
     EXPECT_THAT(found[0].text, HasSubstr("depth / IOPS = 8.0 / 100 = 80.0ms"));
 }
 
 TEST(Findings, CallARateNoSaturationPoint) {
-    record::Record record = record_of(kSaturated);
+    record::Record record = record_of(saturated());
     record.conditions.workload.rate_iops_read = 100;
     EXPECT_THAT(findings(record), IsEmpty());
 }
