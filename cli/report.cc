@@ -21,8 +21,8 @@ constexpr const char* kReportFooter = R"(
 Examples:
   what a job with mpath_log=run left behind:
     fio-mpath report run_mpath.*.json
-  all records in a folder, as a page with plots and for a spreadsheet:
-    fio-mpath report --html report.html --csv numbers.csv results/
+  all records in a folder, for scripts and for a spreadsheet as well:
+    fio-mpath report --json report.json --csv numbers.csv results/
 
 A RECORD is a file that a job with mpath_log=PREFIX wrote, PREFIX_mpath.N.json, or a folder with such files. Records
 of one run are told together, those of its repeats are added up and their spread is shown; visits and time series that lie
